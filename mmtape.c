@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The program: a table of commands. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "common/command.h"
+#include "common/log.h"
+
+/* Every command is one file, whose last symbol is its descriptor. */
+static const struct command *const commands[] = {
+	NULL,
+};
+
+static void print_help(void)
+{
+	puts("mmtape: record what a workload asks of Linux memory management, play it\n"
+	     "again on another kernel, and say which locks and costs changed.\n"
+	     "\n"
+	     "usage: mmtape COMMAND [options]   (mmtape COMMAND --help for its options)\n");
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i]->summary)
+			printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	puts("\nversion " MMTAPE_VERSION);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		log_error("no command given: `mmtape --help` lists them");
+		return STATUS_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help();
+		return STATUS_DONE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts(MMTAPE_VERSION);
+		return STATUS_DONE;
+	}
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(argv[1], commands[i]->name))
+			return commands[i]->run(argc - 1, argv + 1);
+	log_error("no command '%s': `mmtape --help` lists them", argv[1]);
+	return STATUS_USAGE;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The model of an address space: which ranges are mapped and how, and which
+ * pages were touched. info, explain and plans share it. Pure: it neither reads
+ * nor prints. Addresses are those of the trace, page-aligned; ranges are
+ * half-open.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct region {
+	uint64_t start, end;
+	uint64_t offset; /* bytes into the file at start */
+	uint32_t file; /* the consumer's number of the file, 0: anonymous */
+	uint32_t prot; /* PROT_* */
+	uint32_t map_flags; /* MAP_SHARED, MAP_PRIVATE, MAP_GROWSDOWN, MAP_STACK, MAP_NORESERVE … */
+	uint32_t tag; /* the consumer's; a split region keeps it on both sides */
+	bool assumed; /* its mapping was never recorded */
+	bool locked;
+};
+
+struct space;
+
+int space_new(struct space **out) _must_check_ _nonnull_;
+struct space *space_free(struct space *space);
+
+/* A copy as fork makes it: regions and touched pages. */
+int space_fork(const struct space *space, struct space **out) _must_check_ _nonnull_;
+
+/* Replaces what was in r's range, as mmap with MAP_FIXED does. */
+int space_map(struct space *space, const struct region *r) _must_check_ _nonnull_;
+int space_unmap(struct space *space, uint64_t start, uint64_t end) _must_check_ _nonnull_;
+int space_protect(struct space *space, uint64_t start, uint64_t end,
+                  uint32_t prot) _must_check_ _nonnull_;
+int space_lock(struct space *space, uint64_t start, uint64_t end,
+               bool locked) _must_check_ _nonnull_;
+/* Moves regions and touched pages as mremap does; new_len may be smaller or larger. */
+int space_move(struct space *space, uint64_t old, uint64_t old_len, uint64_t to, uint64_t new_len,
+               bool keep_old) _must_check_ _nonnull_;
+
+/* The region holding address, or the next one above it; NULL if none. */
+const struct region *space_find(const struct space *space, uint64_t address) _nonnull_;
+bool space_mapped(const struct space *space, uint64_t start, uint64_t end) _nonnull_;
+/* Bytes of the range that are mapped. */
+uint64_t space_mapped_bytes(const struct space *space, uint64_t start, uint64_t end) _nonnull_;
+
+/* Regions in address order; valid until the space changes. */
+size_t space_count(const struct space *space) _nonnull_;
+const struct region *space_at(const struct space *space, size_t i) _nonnull_;
+
+/* Touched pages (4 KiB here stands for the trace's page size, given at creation). */
+/* Marks the page; returns 1 if it was not marked before, 0 if it was, or -ENOMEM. */
+int space_touch(struct space *space, uint64_t address) _must_check_ _nonnull_;
+/* Forgets touches, as DONTNEED does; unmap and map do it by themselves. */
+void space_discard(struct space *space, uint64_t start, uint64_t end) _nonnull_;
+uint64_t space_touched_pages(const struct space *space, uint64_t start, uint64_t end) _nonnull_;
+bool space_touched(const struct space *space, uint64_t address) _nonnull_;
+
+/* All touched pages now, anonymous or private-written and shared apart is the consumer's work. */
+uint64_t space_resident_pages(const struct space *space) _nonnull_;
