@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the script tests share: running mmtape, skipping with a reason, one line per test."""
+import os
+import subprocess
+import sys
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MMTAPE = os.environ.get('MMTAPE', os.path.join(ROOT, 'build', 'mmtape'))
+PROGRAMS = os.environ.get('MMTAPE_PROGRAMS', os.path.join(ROOT, 'build', 'tests', 'programs'))
+SAMPLES = os.path.join(ROOT, 'traces', 'samples')
+TRACEFS = '/sys/kernel/tracing'
+SKIPPED = 77
+
+
+class Skip(Exception):
+    """Raised with the reason why a test cannot run here."""
+
+
+def mmtape(*args, timeout=120, **more):
+    """Runs mmtape; standard output and standard error come back as text."""
+    more.setdefault('stdin', subprocess.DEVNULL)
+    return subprocess.run([MMTAPE, *map(str, args)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors='surrogateescape',
+                          timeout=timeout, check=False, **more)
+
+
+def expect(status, *args, **more):
+    """Runs mmtape and fails unless it exits with that status."""
+    done = mmtape(*args, **more)
+    assert done.returncode == status, (
+        f"mmtape {' '.join(map(str, args))}: exit {done.returncode}, not {status}\n"
+        f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done
+
+
+def program(name):
+    """Path of a program of tests/programs."""
+    return os.path.join(PROGRAMS, name)
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip('needs root')
+
+
+def need_tracefs():
+    need_root()
+    if not os.path.isdir(os.path.join(TRACEFS, 'events', 'syscalls')):
+        raise Skip(f'needs tracefs with syscalls events at {TRACEFS}')
+
+
+def samples():
+    """Paths of the recorded samples; none is a reason to skip."""
+    found = sorted(os.path.join(SAMPLES, name) for name in os.listdir(SAMPLES)
+                   if name.endswith('.mmt.zst')) if os.path.isdir(SAMPLES) else []
+    if not found:
+        raise Skip(f'no samples in {SAMPLES}')
+    return found
+
+
+def main(names):
+    """Runs every test_… of the caller's globals(); exits 77 when all were skipped."""
+    results = []
+    for name, test in list(names.items()):
+        if not name.startswith('test_') or not callable(test):
+            continue
+        try:
+            test()
+            results.append('ok')
+            print('ok', name, flush=True)
+        except Skip as why:
+            results.append('skip')
+            print('skip', name, '-', why, flush=True)
+        except Exception:
+            results.append('FAIL')
+            print('FAIL', name, flush=True)
+            traceback.print_exc(file=sys.stdout)
+    if 'FAIL' in results or not results:
+        sys.exit(1)
+    sys.exit(0 if 'ok' in results else SKIPPED)

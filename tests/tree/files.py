@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The source files of the tree, with or without git."""
+import os
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SUFFIXES = ('.c', '.h', '.py', '.sh', '.build', '.ini')
+NAMED = ('meson_options.txt', '.clang-format')
+# Folders whose files are programs without a suffix.
+SCRIPTS = ('scripts', '.ci', os.path.join('tests', 'bench'))
+
+
+def is_source(folder, name):
+    if name.endswith(SUFFIXES) or name in NAMED:
+        return True
+    return folder in SCRIPTS and '.' not in name
+
+
+def sources():
+    """Paths below the root, sorted."""
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        inside = os.path.relpath(folder, ROOT)
+        folders[:] = [f for f in folders if f == '.ci' or
+                      not f.startswith(('.', 'build', '__pycache__'))]
+        found += [os.path.normpath(os.path.join(inside, name)) for name in names
+                  if is_source(inside, name)]
+    return sorted(found)
+
+
+def lines(path):
+    with open(os.path.join(ROOT, path), encoding='utf-8') as f:
+        return f.readlines()
