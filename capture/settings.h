@@ -2,7 +2,7 @@
 /*
  * Kernel settings that matter to memory management: read for metadata, changed
  * for a replay and put back afterwards whatever happens. Before the first
- * change the old values go to /run/mmtape/PID.json, one locked file per owner;
+ * change the old values go to a journal (capture/journal.h), one locked file per owner;
  * settings_recover() puts back what a killed owner left.
  */
 #pragma once
@@ -20,16 +20,28 @@ int settings_describe(struct trace_meta *meta) _must_check_ _nonnull_;
 /* 1: a read fault on anonymous memory maps the shared zero page here, 0: a fresh page. */
 int settings_probe_zero_page(void) _must_check_;
 
+/*
+ * The kind of spinlock this kernel runs with: "queued", "test-and-set",
+ * "paravirtual", "rtmutex" or "unknown". Results of different kinds are not
+ * compared. Told from the architecture, the hypervisor's CPUID leaves, the
+ * kernel's symbols or its configuration, and its command line.
+ */
+const char *settings_spinlock_kind(void);
+
 struct settings_change;
 
 int settings_change_new(struct settings_change **out) _must_check_ _nonnull_;
-/* Restores everything, then frees. */
+/*
+ * Restores everything, then frees. Several objects of one process that change
+ * the same setting must be freed in the reverse order.
+ */
 struct settings_change *settings_change_free(struct settings_change *c);
 
 /*
  * Writes value to a sysfs or procfs file, journalled first. Prints its line and
  * returns -EPERM, -ENOENT (this kernel has no such setting), -EINVAL (value
- * refused by the kernel).
+ * refused by the kernel, or a file outside journal_path_allowed()), -EBUSY
+ * (another owner that lives has set it differently).
  */
 int settings_change_file(struct settings_change *c, const char *path,
                          const char *value) _must_check_ _nonnull_;
@@ -43,6 +55,7 @@ int settings_change_quiet(struct settings_change *c) _must_check_ _nonnull_;
 
 /*
  * Undoes what owners that no longer live have left: settings and tracefs
- * instances. Returns how many owners, 0 for none. Says what it undid.
+ * instances. Returns how many owners, 0 for none. Says what it undid. Every
+ * command that changes settings or makes an instance calls it first.
  */
 int settings_recover(void) _must_check_;

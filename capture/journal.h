@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What must be undone after a kill, written down before it is done: settings
+ * with their old values and tracefs instances. One file per owner in
+ * /run/mmtape (0700; /run/user/UID/mmtape without root), as lines of text:
+ *
+ *   mmtape-journal 1
+ *   set /sys/kernel/mm/transparent_hugepage/enabled madvise
+ *   instance mmtape-1234
+ *
+ * A last line without its newline was never acted on and is ignored.
+ *
+ * The owner holds a POSIX record lock on its file. Unlike flock() such a lock
+ * is not inherited by fork, so it ends with the owner even when a child lives
+ * on. It also ends when the owner closes any descriptor of the file; for that
+ * reason the module never opens a file of its own process again.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "common/error.h"
+
+#define JOURNAL_MAX_ENTRIES 256
+#define JOURNAL_MAX_BYTES 65536
+#define JOURNAL_MAX_VALUE 128
+
+struct journal;
+
+/* Creates and locks the file. Prints its line; -EACCES, -ENOSPC … */
+int journal_new(struct journal **out) _must_check_ _nonnull_;
+/* Everything was undone: removes the file. */
+struct journal *journal_free(struct journal *j);
+/* Something could not be undone: leaves the file to the next settings_recover(). */
+struct journal *journal_leave(struct journal *j);
+
+/*
+ * To be called before the thing is done. Both print their line.
+ * -EINVAL: a path, value or name that recovery would refuse.
+ */
+int journal_add_setting(struct journal *j, const char *path,
+                        const char *old) _must_check_ _nonnull_;
+/* A name in tracefs's instances/; it must begin with "mmtape". */
+int journal_add_instance(struct journal *j, const char *name) _must_check_ _nonnull_;
+
+/* The only files that are ever written on recovery, and so the only ones that may be changed. */
+bool journal_path_allowed(const char *path) _nonnull_;
+
+enum journal_kind { JOURNAL_SETTING, JOURNAL_INSTANCE };
+
+struct journal_entry {
+	enum journal_kind kind;
+	char name[160]; /* the path or the instance */
+	char old[JOURNAL_MAX_VALUE];
+};
+
+/* A file that is not this process's own. */
+struct journal_file {
+	char name[64];
+	bool alive; /* its owner still holds it */
+	bool damaged; /* not wholly understood: what was understood is in entries */
+	size_t count;
+	struct journal_entry *entries; /* in the order they were written */
+};
+
+struct journal_files {
+	struct journal_file *files;
+	size_t count;
+};
+
+/*
+ * Serialises owners and recoveries: from journal_lock() to journal_unlock() no
+ * other process creates, extends or removes journals. Gives a descriptor;
+ * -ENOENT when there is no directory, which means no journals.
+ */
+int journal_lock(void) _must_check_;
+void journal_unlock(int lock);
+
+/* All files of other processes; needs the lock. */
+int journal_scan(int lock, struct journal_files *out) _must_check_ _nonnull_;
+void journal_files_clear(struct journal_files *files) _nonnull_;
+int journal_remove(int lock, const struct journal_file *file) _must_check_ _nonnull_;

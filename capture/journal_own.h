@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What journal.c and journal_scan.c share and nobody else needs. */
+#pragma once
+
+#include "capture/journal.h"
+
+#define JOURNAL_HEADER "mmtape-journal 1"
+
+/* Whether recovery would act on it: the same test when writing and when reading. */
+bool journal_entry_valid(enum journal_kind kind, const char *name, const char *old) _nonnull_;
+bool journal_is_own(dev_t device, ino_t inode);
+int journal_dir_path(char *out, size_t size) _must_check_ _nonnull_;

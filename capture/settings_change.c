@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Changes settings and puts them back. Two owners may want the same setting at
+ * once: the second takes over the first one's old value if it wants what is
+ * there already, and is refused otherwise; the last one to leave restores.
+ */
+
+#include <string.h>
+
+#include "capture/journal.h"
+#include "capture/settings.h"
+#include "capture/sysfile.h"
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#define THP_DIR "/sys/kernel/mm/transparent_hugepage/"
+#define KHUGEPAGED_SLEEP THP_DIR "khugepaged/scan_sleep_millisecs"
+#define KHUGEPAGED_PAGES THP_DIR "khugepaged/pages_to_scan"
+#define NUMA_BALANCING "/proc/sys/kernel/numa_balancing"
+/* As long as an int of milliseconds goes: 24 days. */
+#define SLEEP_LONG "2147483647"
+
+struct settings_change {
+	struct journal *journal; /* made with the first change */
+	size_t count;
+	struct journal_entry entries[JOURNAL_MAX_ENTRIES];
+};
+
+int settings_change_new(struct settings_change **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+/* What another owner, living or dead, noted about path, or NULL. */
+static const struct journal_entry *find_other(const struct journal_files *files, const char *path,
+                                              bool alive)
+{
+	for (size_t i = 0; i < files->count; i++)
+		for (size_t k = 0; files->files[i].alive == alive && k < files->files[i].count; k++)
+			if (!strcmp(files->files[i].entries[k].name, path))
+				return &files->files[i].entries[k];
+	return NULL;
+}
+
+static bool is_known(const struct settings_change *c, const char *path)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!strcmp(c->entries[i].name, path))
+			return true;
+	return false;
+}
+
+/* The value to go back to, in *old: what was there before any of the owners came. */
+static int agree_old(const struct journal_files *files, const char *path, const char *value,
+                     char *old, size_t size)
+{
+	const struct journal_entry *alive = find_other(files, path, true);
+	const struct journal_entry *other = alive ? alive : find_other(files, path, false);
+	char now[SYSFILE_MAX];
+	int r;
+
+	r = sysfile_read_choice(path, now, sizeof(now));
+	if (r < 0)
+		return r;
+	if (alive && strcmp(now, value))
+		return -EBUSY;
+	if (strlen(now) >= size)
+		return -EINVAL;
+	snprintf(old, size, "%s", other ? other->old : now);
+	return 0;
+}
+
+static int note_change(struct settings_change *c, const char *path, const char *old)
+{
+	struct journal_entry *e = &c->entries[c->count];
+	int r;
+
+	if (is_known(c, path))
+		return 0;
+	if (c->count == JOURNAL_MAX_ENTRIES)
+		return -E2BIG;
+	r = journal_add_setting(c->journal, path, old);
+	if (r < 0)
+		return r;
+	e->kind = JOURNAL_SETTING;
+	snprintf(e->name, sizeof(e->name), "%s", path);
+	snprintf(e->old, sizeof(e->old), "%s", old);
+	c->count++;
+	return 0;
+}
+
+static const char *change_problem(int r)
+{
+	switch (-r) {
+	case ENOENT:
+		return "this kernel has no such setting";
+	case EINVAL:
+		return "the kernel refused it";
+	case EBUSY:
+		return "another mmtape that is running has set it differently: wait for it to end";
+	case EPERM:
+	case EACCES:
+	case EROFS:
+		return "not permitted: run as root";
+	default:
+		return strerror(-r);
+	}
+}
+
+static int change_locked(struct settings_change *c, int lock, const char *path, const char *value)
+{
+	struct journal_files files;
+	char old[JOURNAL_MAX_VALUE];
+	int r;
+
+	r = journal_scan(lock, &files);
+	if (r < 0)
+		return r;
+	r = agree_old(&files, path, value, old, sizeof(old));
+	journal_files_clear(&files);
+	/* Noted even if nothing changes: others may not set it differently meanwhile. */
+	if (r >= 0)
+		r = note_change(c, path, old);
+	if (r >= 0)
+		r = sysfile_write(path, value);
+	return r == -EACCES || r == -EROFS ? -EPERM : r;
+}
+
+int settings_change_file(struct settings_change *c, const char *path, const char *value)
+{
+	int lock, r;
+
+	if (!journal_path_allowed(path)) {
+		log_error("%s: not a setting that mmtape may change", path);
+		return -EINVAL;
+	}
+	if (!c->journal) {
+		r = journal_new(&c->journal);
+		if (r < 0)
+			return r;
+	}
+	lock = journal_lock();
+	if (lock < 0)
+		return lock;
+	r = change_locked(c, lock, path, value);
+	journal_unlock(lock);
+	if (r < 0)
+		log_error("%s: cannot set it to '%s': %s", path, value, change_problem(r));
+	return r;
+}
+
+int settings_change_thp(struct settings_change *c, const char *mode)
+{
+	if (strcmp(mode, "always") && strcmp(mode, "madvise") && strcmp(mode, "never")) {
+		log_error("--thp: '%s' is not one of always, madvise, never", mode);
+		return -EINVAL;
+	}
+	return settings_change_file(c, THP_DIR "enabled", mode);
+}
+
+int settings_change_mthp(struct settings_change *c, const char *size_and_mode)
+{
+	const char *equals = strchr(size_and_mode, '=');
+	char path[sizeof(THP_DIR) + 64], number[32];
+	uint64_t bytes;
+
+	if (!equals || (size_t)(equals - size_and_mode) >= sizeof(number))
+		goto wrong;
+	memcpy(number, size_and_mode, (size_t)(equals - size_and_mode));
+	number[equals - size_and_mode] = '\0';
+	/* "64kB", as the kernel writes it, is a size as well. */
+	if (strlen(number) > 2 && !strcasecmp(number + strlen(number) - 2, "kB"))
+		number[strlen(number) - 1] = '\0';
+	if (parse_size(number, &bytes) < 0 || bytes < 1024 || bytes % 1024)
+		goto wrong;
+	equals++;
+	if (strcmp(equals, "always") && strcmp(equals, "inherit") && strcmp(equals, "madvise") &&
+	    strcmp(equals, "never"))
+		goto wrong;
+	snprintf(path, sizeof(path), THP_DIR "hugepages-%llukB/enabled",
+	         (unsigned long long)(bytes / 1024));
+	return settings_change_file(c, path, equals);
+wrong:
+	log_error("--mthp: '%s' is not SIZE=MODE with a mode of always, inherit, madvise, never, "
+	          "such as 16k=always",
+	          size_and_mode);
+	return -EINVAL;
+}
+
+int settings_change_quiet(struct settings_change *c)
+{
+	/* A new address space wakes khugepaged all the same, but then it looks at one page table.
+	 */
+	static const struct {
+		const char *path, *value;
+	} quiet[] = {
+		{ KHUGEPAGED_PAGES, "1" },
+		{ KHUGEPAGED_SLEEP, SLEEP_LONG },
+		{ NUMA_BALANCING, "0" },
+	};
+	char text[SYSFILE_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(quiet); i++) {
+		int r;
+
+		if (sysfile_read(quiet[i].path, text, sizeof(text)) < 0)
+			continue;
+		r = settings_change_file(c, quiet[i].path, quiet[i].value);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* false when something stayed changed that ought not to. */
+static bool restore_locked(struct settings_change *c, int lock)
+{
+	struct journal_files files;
+	bool whole = true;
+
+	if (journal_scan(lock, &files) < 0)
+		return false;
+	for (size_t i = c->count; i-- > 0;) {
+		const struct journal_entry *e = &c->entries[i];
+		int r;
+
+		if (find_other(&files, e->name, true))
+			continue;
+		r = sysfile_write(e->name, e->old);
+		if (r < 0 && r != -ENOENT) {
+			log_error("%s: cannot put '%s' back: %s", e->name, e->old, strerror(-r));
+			whole = false;
+		}
+	}
+	journal_files_clear(&files);
+	return whole;
+}
+
+struct settings_change *settings_change_free(struct settings_change *c)
+{
+	int lock;
+
+	if (!c)
+		return NULL;
+	if (c->journal) {
+		lock = journal_lock();
+		/* The file goes before the lock does: no one may adopt values from it. */
+		if (lock >= 0 && restore_locked(c, lock))
+			journal_free(c->journal);
+		else
+			journal_leave(c->journal);
+		journal_unlock(lock);
+	}
+	free(c);
+	return NULL;
+}
