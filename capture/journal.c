@@ -20,8 +20,10 @@ struct journal {
 	struct journal *next;
 	dev_t device;
 	ino_t inode;
+	pid_t owner; /* a child made by fork has the object, but neither lock nor duty */
 	int fd;
-	size_t entries, bytes;
+	size_t bytes, count;
+	struct journal_entry *entries;
 	char name[64];
 };
 
@@ -128,12 +130,18 @@ void journal_unlock(int lock)
 		close(lock);
 }
 
-bool journal_is_own(dev_t device, ino_t inode)
+const struct journal *journal_find_own(dev_t device, ino_t inode)
 {
 	for (const struct journal *j = own_journals; j; j = j->next)
-		if (j->device == device && j->inode == inode)
-			return true;
-	return false;
+		if (j->owner == getpid() && j->device == device && j->inode == inode)
+			return j;
+	return NULL;
+}
+
+const struct journal_entry *journal_entries(const struct journal *j, size_t *count)
+{
+	*count = j->count;
+	return j->entries;
 }
 
 static int append_line(struct journal *j, const char *line)
@@ -184,6 +192,7 @@ int journal_new(struct journal **out)
 	if (!j)
 		return -ENOMEM;
 	j->fd = -1;
+	j->owner = getpid();
 	lock = lock_dir(true);
 	if (lock < 0) {
 		free(j);
@@ -217,6 +226,7 @@ static void forget(struct journal *j)
 	if (*at)
 		*at = j->next;
 	close(j->fd);
+	free(j->entries);
 	free(j);
 }
 
@@ -233,6 +243,8 @@ struct journal *journal_free(struct journal *j)
 
 	if (!j)
 		return NULL;
+	if (j->owner != getpid())
+		return journal_leave(j);
 	/* Without the directory's lock: a file without anything to undo harms nobody. */
 	if (journal_dir_path(dir, sizeof(dir)) == 0) {
 		snprintf(path, sizeof(path), "%s/%s", dir, j->name);
@@ -240,6 +252,23 @@ struct journal *journal_free(struct journal *j)
 	}
 	forget(j);
 	return NULL;
+}
+
+static int remember(struct journal *j, enum journal_kind kind, const char *name, const char *old)
+{
+	struct journal_entry *entries;
+
+	if (j->count == JOURNAL_MAX_ENTRIES)
+		return -E2BIG;
+	entries = realloc(j->entries, (j->count + 1) * sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	j->entries = entries;
+	entries[j->count].kind = kind;
+	snprintf(entries[j->count].name, sizeof(entries->name), "%s", name);
+	snprintf(entries[j->count].old, sizeof(entries->old), "%s", old);
+	j->count++;
+	return 0;
 }
 
 static int journal_add(struct journal *j, enum journal_kind kind, const char *name, const char *old)
@@ -256,12 +285,12 @@ static int journal_add(struct journal *j, enum journal_kind kind, const char *na
 		snprintf(line, sizeof(line), "set %s %s\n", name, old);
 	else
 		snprintf(line, sizeof(line), "instance %s\n", name);
-	r = j->entries < JOURNAL_MAX_ENTRIES ? append_line(j, line) : -E2BIG;
+	r = remember(j, kind, name, old);
+	if (r >= 0)
+		r = append_line(j, line);
 	if (r < 0)
 		log_error("%s: cannot note it in /run/mmtape, so it is not changed: %s", name,
 		          strerror(-r));
-	else
-		j->entries++;
 	return r;
 }
 

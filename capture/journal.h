@@ -27,6 +27,14 @@
 #define JOURNAL_MAX_BYTES 65536
 #define JOURNAL_MAX_VALUE 128
 
+enum journal_kind { JOURNAL_SETTING, JOURNAL_INSTANCE };
+
+struct journal_entry {
+	enum journal_kind kind;
+	char name[160]; /* the path or the instance */
+	char old[JOURNAL_MAX_VALUE];
+};
+
 struct journal;
 
 /* Creates and locks the file. Prints its line; -EACCES, -ENOSPC … */
@@ -48,17 +56,12 @@ int journal_add_instance(struct journal *j, const char *name) _must_check_ _nonn
 /* The only files that are ever written on recovery, and so the only ones that may be changed. */
 bool journal_path_allowed(const char *path) _nonnull_;
 
-enum journal_kind { JOURNAL_SETTING, JOURNAL_INSTANCE };
+/* What was noted so far, oldest first; valid until the next entry. */
+const struct journal_entry *journal_entries(const struct journal *j, size_t *count) _nonnull_;
 
-struct journal_entry {
-	enum journal_kind kind;
-	char name[160]; /* the path or the instance */
-	char old[JOURNAL_MAX_VALUE];
-};
-
-/* A file that is not this process's own. */
 struct journal_file {
 	char name[64];
+	bool own; /* this process's */
 	bool alive; /* its owner still holds it */
 	bool damaged; /* not wholly understood: what was understood is in entries */
 	size_t count;
@@ -78,7 +81,7 @@ struct journal_files {
 int journal_lock(void) _must_check_;
 void journal_unlock(int lock);
 
-/* All files of other processes; needs the lock. */
+/* All files, this process's own from memory; needs the lock. */
 int journal_scan(int lock, struct journal_files *out) _must_check_ _nonnull_;
 void journal_files_clear(struct journal_files *files) _nonnull_;
 int journal_remove(int lock, const struct journal_file *file) _must_check_ _nonnull_;

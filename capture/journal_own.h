@@ -8,5 +8,6 @@
 
 /* Whether recovery would act on it: the same test when writing and when reading. */
 bool journal_entry_valid(enum journal_kind kind, const char *name, const char *old) _nonnull_;
-bool journal_is_own(dev_t device, ino_t inode);
+/* This process's journal with that file, or NULL. */
+const struct journal *journal_find_own(dev_t device, ino_t inode);
 int journal_dir_path(char *out, size_t size) _must_check_ _nonnull_;

@@ -83,22 +83,41 @@ static int read_whole(int fd, char *text, size_t size)
 	return 0;
 }
 
-/* 1: not a journal of another process, nothing read. */
+static int copy_own(const struct journal *j, const char *name, struct journal_file *out)
+{
+	const struct journal_entry *entries = journal_entries(j, &out->count);
+
+	memcpy(out->name, name, strlen(name) + 1);
+	out->own = out->alive = true;
+	out->entries = calloc(out->count + 1, sizeof(*entries));
+	if (!out->entries)
+		return -ENOMEM;
+	if (out->count)
+		memcpy(out->entries, entries, out->count * sizeof(*entries));
+	return 0;
+}
+
+/* 1: not a journal, nothing read. */
 static int read_file(int lock, const char *name, struct journal_file *out)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	_cleanup_free_ char *text = NULL;
 	_cleanup_close_ int fd = -1;
+	const struct journal *own;
 	struct stat st;
 	int r;
 
+	memset(out, 0, sizeof(*out));
 	if (strlen(name) >= sizeof(out->name) || !strstr(name, ".journal"))
 		return 1;
-	/* Before it is opened: closing a file of our own would drop its lock. */
 	if (fstatat(lock, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 1 : error_errno();
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || journal_is_own(st.st_dev, st.st_ino))
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return 1;
+	/* Closing a file of our own would drop its lock: it is not even opened. */
+	own = journal_find_own(st.st_dev, st.st_ino);
+	if (own)
+		return copy_own(own, name, out);
 	fd = openat(lock, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? 1 : error_errno();
@@ -107,7 +126,6 @@ static int read_file(int lock, const char *name, struct journal_file *out)
 	text = malloc(JOURNAL_MAX_BYTES + 1);
 	if (!text)
 		return -ENOMEM;
-	memset(out, 0, sizeof(*out));
 	memcpy(out->name, name, strlen(name) + 1);
 	out->alive = whole.l_type != F_UNLCK;
 	r = read_whole(fd, text, JOURNAL_MAX_BYTES + 1);

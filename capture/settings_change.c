@@ -23,31 +23,39 @@
 
 struct settings_change {
 	struct journal *journal; /* made with the first change */
-	size_t count;
-	struct journal_entry entries[JOURNAL_MAX_ENTRIES];
+	pid_t owner; /* a child made by fork must not restore */
 };
 
 int settings_change_new(struct settings_change **out)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	(*out)->owner = getpid();
+	return 0;
 }
 
-/* What another owner, living or dead, noted about path, or NULL. */
+/* What another process, living or dead, noted about path, or NULL. */
 static const struct journal_entry *find_other(const struct journal_files *files, const char *path,
                                               bool alive)
 {
-	for (size_t i = 0; i < files->count; i++)
-		for (size_t k = 0; files->files[i].alive == alive && k < files->files[i].count; k++)
-			if (!strcmp(files->files[i].entries[k].name, path))
-				return &files->files[i].entries[k];
+	for (size_t i = 0; i < files->count; i++) {
+		const struct journal_file *f = &files->files[i];
+
+		for (size_t k = 0; !f->own && f->alive == alive && k < f->count; k++)
+			if (!strcmp(f->entries[k].name, path))
+				return &f->entries[k];
+	}
 	return NULL;
 }
 
-static bool is_known(const struct settings_change *c, const char *path)
+static bool is_noted(const struct journal *j, const char *path)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (!strcmp(c->entries[i].name, path))
+	size_t count;
+	const struct journal_entry *entries = journal_entries(j, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(entries[i].name, path))
 			return true;
 	return false;
 }
@@ -69,25 +77,6 @@ static int agree_old(const struct journal_files *files, const char *path, const 
 	if (strlen(now) >= size)
 		return -EINVAL;
 	snprintf(old, size, "%s", other ? other->old : now);
-	return 0;
-}
-
-static int note_change(struct settings_change *c, const char *path, const char *old)
-{
-	struct journal_entry *e = &c->entries[c->count];
-	int r;
-
-	if (is_known(c, path))
-		return 0;
-	if (c->count == JOURNAL_MAX_ENTRIES)
-		return -E2BIG;
-	r = journal_add_setting(c->journal, path, old);
-	if (r < 0)
-		return r;
-	e->kind = JOURNAL_SETTING;
-	snprintf(e->name, sizeof(e->name), "%s", path);
-	snprintf(e->old, sizeof(e->old), "%s", old);
-	c->count++;
 	return 0;
 }
 
@@ -121,8 +110,8 @@ static int change_locked(struct settings_change *c, int lock, const char *path, 
 	r = agree_old(&files, path, value, old, sizeof(old));
 	journal_files_clear(&files);
 	/* Noted even if nothing changes: others may not set it differently meanwhile. */
-	if (r >= 0)
-		r = note_change(c, path, old);
+	if (r >= 0 && !is_noted(c->journal, path))
+		r = journal_add_setting(c->journal, path, old);
 	if (r >= 0)
 		r = sysfile_write(path, value);
 	return r == -EACCES || r == -EROFS ? -EPERM : r;
@@ -215,15 +204,17 @@ int settings_change_quiet(struct settings_change *c)
 }
 
 /* false when something stayed changed that ought not to. */
-static bool restore_locked(struct settings_change *c, int lock)
+static bool restore_locked(const struct journal *j, int lock)
 {
 	struct journal_files files;
 	bool whole = true;
+	size_t count;
+	const struct journal_entry *entries = journal_entries(j, &count);
 
 	if (journal_scan(lock, &files) < 0)
 		return false;
-	for (size_t i = c->count; i-- > 0;) {
-		const struct journal_entry *e = &c->entries[i];
+	for (size_t i = count; i-- > 0;) {
+		const struct journal_entry *e = &entries[i];
 		int r;
 
 		if (find_other(&files, e->name, true))
@@ -244,10 +235,12 @@ struct settings_change *settings_change_free(struct settings_change *c)
 
 	if (!c)
 		return NULL;
-	if (c->journal) {
+	if (c->owner != getpid()) {
+		journal_leave(c->journal);
+	} else if (c->journal) {
 		lock = journal_lock();
 		/* The file goes before the lock does: no one may adopt values from it. */
-		if (lock >= 0 && restore_locked(c, lock))
+		if (lock >= 0 && restore_locked(c->journal, lock))
 			journal_free(c->journal);
 		else
 			journal_leave(c->journal);
