@@ -142,6 +142,14 @@ const char *call_name(unsigned call);
 /* The call of that name, or -ENOENT. */
 int call_by_name(const char *name);
 
+/* Which side of a call the recorder keeps; the other is not missed. */
+enum call_record {
+	CALL_BOTH,
+	CALL_LEAVE_ONLY, /* only the result matters */
+	CALL_ENTER_ONLY, /* taken to have succeeded */
+};
+enum call_record call_recorded(enum call call);
+
 static inline bool event_is_call(unsigned kind)
 {
 	return kind >= EVENT_CALL_BASE && kind < EVENT_KIND_COUNT;

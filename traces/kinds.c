@@ -155,6 +155,14 @@ static const char *const call_names[CALL_COUNT] = {
 	[CALL_EXECVEAT] = "execveat",
 };
 
+static const uint8_t recorded[CALL_COUNT] = {
+	[CALL_OPENAT] = CALL_LEAVE_ONLY,    [CALL_OPENAT2] = CALL_LEAVE_ONLY,
+	[CALL_OPEN] = CALL_LEAVE_ONLY,      [CALL_MEMFD_CREATE] = CALL_LEAVE_ONLY,
+	[CALL_WAIT4] = CALL_LEAVE_ONLY,     [CALL_WAITID] = CALL_LEAVE_ONLY,
+	[CALL_CLOSE] = CALL_ENTER_ONLY,     [CALL_CLOSE_RANGE] = CALL_ENTER_ONLY,
+	[CALL_FTRUNCATE] = CALL_ENTER_ONLY, [CALL_FALLOCATE] = CALL_ENTER_ONLY,
+};
+
 static bool returns_address(enum call call)
 {
 	return call == CALL_MMAP || call == CALL_MREMAP || call == CALL_BRK || call == CALL_SHMAT;
@@ -181,6 +189,11 @@ const char *event_name(unsigned kind)
 const char *call_name(unsigned call)
 {
 	return call < CALL_COUNT ? call_names[call] : NULL;
+}
+
+enum call_record call_recorded(enum call call)
+{
+	return (enum call_record)recorded[call];
 }
 
 int call_by_name(const char *name)
