@@ -4,8 +4,8 @@
  * for one rule of the replay order (replay/plan.h): it is played by a giver and
  * a taker, and the one that must come second in a replay has nothing to do
  * before, the other a lot. So a replay that leaves the rule out has them the
- * wrong way round: a touch of memory that is not there, or a mapping over
- * memory that still is. For RULE_CONTENTS the sign is the number of faults.
+ * wrong way round: a touch of memory that is not there, a mapping over memory
+ * that still is, a drop of memory that is locked.
  *
  * Threads meet in memory, never in a recorded call, so a replay knows nothing
  * of it but the memory itself.
@@ -33,7 +33,8 @@
 #define ARENA 0x100000000000UL /* far below where kernels choose */
 #define BIG (8UL << 20) /* unmapping it takes long enough for others to act meanwhile */
 #define WORK_PAGES 2048
-#define CONTENTS_PAGES 128
+#define CONTENTS_PAGES 96
+#define LOCKED_PAGES 2
 
 /* Counts up; the other side waits for as many as it has seen plus one. */
 struct signal_count {
@@ -100,6 +101,18 @@ static void unmap(char *at, size_t size)
 		fail("munmap");
 }
 
+static void drop(char *at, size_t pages)
+{
+	if (madvise(at, pages * PAGE, MADV_DONTNEED) < 0)
+		fail("madvise");
+}
+
+static void lock(char *at)
+{
+	if (mlock(at, LOCKED_PAGES * PAGE) < 0)
+		fail("mlock");
+}
+
 static void touch(char *at, size_t pages)
 {
 	for (size_t i = 0; i < pages; i++)
@@ -126,8 +139,7 @@ static void survive_segv(int sig)
 static void work(struct turn *t, size_t pages)
 {
 	if (t->worked + pages > WORK_PAGES) {
-		if (madvise(t->work, WORK_PAGES * PAGE, MADV_DONTNEED) < 0)
-			fail("madvise");
+		drop(t->work, WORK_PAGES);
 		t->worked = 0;
 	}
 	touch(t->work + t->worked * PAGE, pages);
@@ -260,26 +272,38 @@ static void take_access(struct turn *t)
 	post(&t->pair->taken);
 }
 
-/* RULE_CONTENTS: dropped between two rounds of touches, each of which faults. */
+/*
+ * RULE_CONTENTS: dropped between two rounds of touches, each of which faults.
+ * A locked page cannot be dropped, so it is also dropped as soon as it is
+ * unlocked, which is late, and locked as soon as it was dropped.
+ */
 static void give_and_drop(struct turn *t)
 {
-	map_pages(place(t, 0), CONTENTS_PAGES);
+	char *at = place(t, 0), *locked = place(t, CONTENTS_PAGES);
+
+	map_pages(at, CONTENTS_PAGES + LOCKED_PAGES);
+	lock(locked);
 	post(&t->pair->given);
 	await(&t->pair->taken);
-	if (madvise(place(t, 0), CONTENTS_PAGES * PAGE, MADV_DONTNEED) < 0)
-		fail("madvise");
+	drop(at, CONTENTS_PAGES + LOCKED_PAGES);
+	work(t, 32);
+	drop(locked, LOCKED_PAGES);
 	post(&t->pair->given);
 	await(&t->pair->taken);
-	unmap(place(t, 0), CONTENTS_PAGES * PAGE);
+	unmap(at, (CONTENTS_PAGES + LOCKED_PAGES) * PAGE);
 }
 
 static void take_again(struct turn *t)
 {
-	for (int i = 0; i < 2; i++) {
-		await(&t->pair->given);
-		touch(place(t, 0), CONTENTS_PAGES);
-		post(&t->pair->taken);
-	}
+	await(&t->pair->given);
+	touch(place(t, 0), CONTENTS_PAGES);
+	if (munlock(place(t, CONTENTS_PAGES), LOCKED_PAGES * PAGE) < 0)
+		fail("munlock");
+	post(&t->pair->taken);
+	await(&t->pair->given);
+	lock(place(t, CONTENTS_PAGES));
+	touch(place(t, 0), CONTENTS_PAGES);
+	post(&t->pair->taken);
 }
 
 /* RULE_FORK: the child needs what was mapped late before, and what is unmapped at once after. */

@@ -50,6 +50,25 @@ static int one_iteration(const struct settings *s)
 	return munmap(at, mapped) < 0 ? -errno : 0;
 }
 
+/* A number of MiB, or with K, M or G behind it. 0 if it is neither. */
+static size_t parse_size(const char *text)
+{
+	char *end;
+	size_t n = strtoul(text, &end, 10);
+
+	switch (*end) {
+	case '\0':
+	case 'M':
+		return n * MIB;
+	case 'K':
+		return n << 10;
+	case 'G':
+		return n << 30;
+	default:
+		return 0;
+	}
+}
+
 static int parse(struct settings *s, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -66,7 +85,7 @@ static int parse(struct settings *s, int argc, char **argv)
 			s->iterations = strtoul(optarg, NULL, 10);
 			break;
 		case 's':
-			s->size = strtoul(optarg, NULL, 10) * MIB;
+			s->size = parse_size(optarg);
 			break;
 		case 'H':
 			s->huge = true;
@@ -83,7 +102,7 @@ int main(int argc, char **argv)
 	struct settings s = { .size = 128 * MIB, .iterations = 1 };
 
 	if (parse(&s, argc, argv) < 0) {
-		fprintf(stderr, "usage: pagefault1 [--size=MIB] [--iterations=N] [--huge]\n");
+		fprintf(stderr, "usage: pagefault1 [--size=SIZE] [--iterations=N] [--huge]\n");
 		return 2;
 	}
 	for (unsigned long i = 0; i < s.iterations; i++) {
