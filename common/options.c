@@ -175,27 +175,29 @@ static int option_set(const struct option *o, const char *value)
 	return r;
 }
 
+/* Words are put apart by one space, lines broken before a word that would not fit. */
 static void print_wrapped(const char *text, int indent, int column)
 {
+	int start = column;
+
 	while (*text) {
 		int word = (int)strcspn(text, " \n");
+		bool apart = column > indent && column > start;
 
-		if (column + word > HELP_WIDTH && column > indent) {
+		if (word && column + apart + word > HELP_WIDTH && column > indent) {
 			printf("\n%*s", indent, "");
-			column = indent;
+			column = start = indent;
+			apart = false;
 		}
-		printf("%.*s", word, text);
-		column += word;
+		if (word)
+			printf("%s%.*s", apart ? " " : "", word, text);
+		column += apart + word;
 		text += word;
-		while (*text == ' ' || *text == '\n') {
+		for (; *text == ' ' || *text == '\n'; text++) {
 			if (*text == '\n') {
-				printf("\n%*s", indent, "");
-				column = indent;
-			} else if (column > indent && column + 1 < HELP_WIDTH) {
-				putchar(' ');
-				column++;
+				printf("\n%*s", text[1] == '\n' ? 0 : indent, "");
+				column = start = indent;
 			}
-			text++;
 		}
 	}
 	putchar('\n');

@@ -3,7 +3,7 @@
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SUFFIXES = ('.c', '.h', '.py', '.sh', '.build', '.ini')
+SUFFIXES = ('.c', '.h', '.py', '.sh', '.build', '.ini', '.scd')
 NAMED = ('meson_options.txt', '.clang-format')
 # Folders whose files are programs without a suffix.
 SCRIPTS = ('scripts', '.ci', os.path.join('tests', 'bench'))
@@ -15,16 +15,24 @@ def is_source(folder, name):
     return folder in SCRIPTS and '.' not in name
 
 
-def sources():
-    """Paths below the root, sorted."""
+def walk(wanted):
+    """Paths below the root for which wanted(folder, name), sorted."""
     found = []
     for folder, folders, names in os.walk(ROOT):
         inside = os.path.relpath(folder, ROOT)
         folders[:] = [f for f in folders if f == '.ci' or
                       not f.startswith(('.', 'build', '__pycache__'))]
         found += [os.path.normpath(os.path.join(inside, name)) for name in names
-                  if is_source(inside, name)]
+                  if wanted(inside, name)]
     return sorted(found)
+
+
+def sources():
+    return walk(is_source)
+
+
+def documents():
+    return walk(lambda folder, name: name.endswith('.md'))
 
 
 def lines(path):
