@@ -6,14 +6,27 @@
  *   { "schema": "mmtape-result", "version": 1,
  *     "provenance": { "trace_id", "trace", "mmtape", "kernel", "kernel_version", "cmdline", "arch",
  *                     "cpus", "memory", "spinlock", "settings_before": {…}, "settings_after": {…},
- *                     "options": {…}, "sources": [{"name","used","why"}] },
+ *                     "options": {…}, "sources": [{"name","used","why","dropped"}] },
  *     "primary": ["elapsed", "system", …],
  *     "units": { "elapsed": "s", … },
  *     "better": { "elapsed": "less", … },          less, more or none
  *     "denominators": { "operations": …, "touches": …, "calls.madvise": … },
- *     "fidelity": { … },
+ *     "fidelity": { "plan": {…}, "lost": 0, "mismatches": 0, … },
  *     "repetitions": [ { "boot": 0, "round": 0, "pass": "time", "metrics": { "elapsed": 1.23, … } }
  * ] }
+ *
+ * What diff asks of provenance and fidelity; all of it may be absent:
+ *
+ * - trace_id, spinlock, arch, cpus, numa_nodes must be equal on both sides, and
+ *   so must each key of settings_before and options that both sides have,
+ *   unless it is named with --vary. settings_after must equal settings_before.
+ * - fidelity.plan, deterministic for a trace and options (planned calls by
+ *   kind, touches, refused, emulated, assumed …), must be equal.
+ * - fidelity.lost and fidelity.mismatches (numbers) above 0 and
+ *   fidelity.incomplete (true) withhold the verdict.
+ * - fidelity.streamed (true) withholds it for metrics in s, ms, us or ns.
+ * - a source whose dropped is above 0 withholds it for metrics of the pass of
+ *   its name.
  */
 #pragma once
 
@@ -27,6 +40,16 @@
 #define RESULT_SCHEMA "mmtape-result"
 #define RESULT_VERSION 1
 
+/* Bounds of a file that is read. */
+#define RESULT_MAX_BYTES (16u << 20)
+#define RESULT_MAX_ROWS 100000u
+#define RESULT_MAX_METRICS 4096u /* of a row */
+#define RESULT_MAX_NAME 255u /* bytes of a metric's name, unit or pass */
+#define RESULT_MAX_PRIMARY 10u
+
+/* The pass that times; a metric found in several passes is taken from it. */
+#define RESULT_PASS_TIME "time"
+
 struct result;
 
 int result_new(struct result **out) _must_check_ _nonnull_;
@@ -36,6 +59,14 @@ struct result *result_free(struct result *r);
 json_t *result_provenance(struct result *r) _nonnull_;
 json_t *result_fidelity(struct result *r) _nonnull_;
 json_t *result_denominators(struct result *r) _nonnull_;
+
+/*
+ * An object of strings from pairs, such as a trace's metadata, that next()
+ * gives: 1 and pair number i, or 0 behind the last. What is not UTF-8 is
+ * replaced. NULL without memory.
+ */
+json_t *result_pairs(int (*next)(const void *from, size_t i, const char **key, const char **value),
+                     const void *from) _must_check_ _nonnull_args_(1);
 
 enum result_better { BETTER_NONE, BETTER_LESS, BETTER_MORE };
 
@@ -51,8 +82,14 @@ int result_value(struct result *r, const char *name, double value) _must_check_ 
 
 /* Both print their one line. Writing "-" goes to standard output. */
 int result_write(const struct result *r, const char *path, bool force) _must_check_ _nonnull_;
-/* -EPROTONOSUPPORT for a newer version, -EBADMSG for what is not a result or cut. */
+/*
+ * -EPROTONOSUPPORT for a newer version, -EBADMSG for what is not a result or
+ * cut. Every part has been checked then: rows, names and numbers are as above.
+ */
 int result_read(struct result **out, const char *path) _must_check_ _nonnull_;
 
 /* The whole tree, borrowed. */
 const json_t *result_json(const struct result *r) _nonnull_;
+const char *result_unit(const struct result *r, const char *name) _nonnull_;
+enum result_better result_direction(const struct result *r, const char *name) _nonnull_;
+bool result_is_primary(const struct result *r, const char *name) _nonnull_;
