@@ -28,8 +28,9 @@
 #define PAGE 4096UL
 #define PAIRS 3
 #define ROUNDS 16
+#define BIG_ROUNDS 6 /* where much memory is unmapped */
 #define ACT_SPAN (1UL << 30) /* of addresses, per pair and act */
-#define ROUND_SPAN (1UL << 25)
+#define ROUND_SPAN (1UL << 26)
 #define ARENA 0x100000000000UL /* far below where kernels choose */
 #define BIG (8UL << 20) /* unmapping it takes long enough for others to act meanwhile */
 #define WORK_PAGES 2048
@@ -231,21 +232,21 @@ static void take_while_unmapping(struct turn *t)
 /* RULE_FAULT_BEFORE_UNMAP: touched after some work, while it is being unmapped. */
 static void give_and_unmap(struct turn *t)
 {
-	map_at(place(t, 0), BIG, PROT_READ | PROT_WRITE, MAP_POPULATE);
-	map_pages(place(t, BIG / PAGE), 1);
+	map_at(place(t, 0), 2 * BIG, PROT_READ | PROT_WRITE, MAP_POPULATE);
 	map_pages(place(t, 2 * BIG / PAGE), 1);
+	map_pages(place(t, 4 * BIG / PAGE), 1);
 	post(&t->pair->given);
-	unmap(place(t, 0), BIG + PAGE);
+	unmap(place(t, 0), 2 * BIG + PAGE);
 	await(&t->pair->taken);
-	unmap(place(t, 2 * BIG / PAGE), PAGE);
+	unmap(place(t, 4 * BIG / PAGE), PAGE);
 }
 
 static void take_while_it_goes(struct turn *t)
 {
 	await(&t->pair->given);
-	touch(place(t, 2 * BIG / PAGE), 1);
-	work(t, 24);
-	touch_if_there(place(t, BIG / PAGE));
+	touch(place(t, 4 * BIG / PAGE), 1);
+	work(t, 12);
+	touch_if_there(place(t, 2 * BIG / PAGE));
 	post(&t->pair->taken);
 }
 
@@ -363,12 +364,17 @@ static void take_and_move(struct turn *t)
 static const struct act {
 	void (*giver)(struct turn *t);
 	void (*taker)(struct turn *t);
+	unsigned rounds;
 } acts[] = {
-	{ give_mapping, take_mapping },         { give_until_used, take_and_use },
-	{ give_twice, take_and_unmap },         { give_while_unmapping, take_while_unmapping },
-	{ give_and_unmap, take_while_it_goes }, { give_access, take_access },
-	{ give_and_drop, take_again },          { give_to_child, take_in_child },
-	{ give_to_move, take_and_move },
+	{ .giver = give_mapping, .taker = take_mapping, .rounds = ROUNDS },
+	{ .giver = give_until_used, .taker = take_and_use, .rounds = ROUNDS },
+	{ .giver = give_twice, .taker = take_and_unmap, .rounds = ROUNDS },
+	{ .giver = give_while_unmapping, .taker = take_while_unmapping, .rounds = BIG_ROUNDS },
+	{ .giver = give_and_unmap, .taker = take_while_it_goes, .rounds = BIG_ROUNDS },
+	{ .giver = give_access, .taker = take_access, .rounds = ROUNDS },
+	{ .giver = give_and_drop, .taker = take_again, .rounds = ROUNDS },
+	{ .giver = give_to_child, .taker = take_in_child, .rounds = ROUNDS },
+	{ .giver = give_to_move, .taker = take_and_move, .rounds = ROUNDS },
 };
 
 #define ACTS (sizeof(acts) / sizeof(acts[0]))
@@ -412,9 +418,9 @@ static void *play(void *arg)
 
 	t.work = map_pages(NULL, WORK_PAGES);
 	for (t.act = 0; t.act < ACTS; t.act++)
-		for (t.round = 0; t.round < ROUNDS; t.round++)
+		for (t.round = 0; t.round < acts[t.act].rounds; t.round++)
 			(actor % 2 ? acts[t.act].taker : acts[t.act].giver)(&t);
-	for (t.round = 0; t.round < ROUNDS; t.round++)
+	for (t.round = 0; t.round < BIG_ROUNDS; t.round++)
 		crowd_round(actor, t.round);
 	unmap(t.work, WORK_PAGES * PAGE);
 	return NULL;
