@@ -9,7 +9,13 @@
  *   header   = magic:u32 type:u8[4] flags:u16 zero:u16 length:u32 zero:u32 sequence:u64
  *   HEAD     = version:u16 zero:u16 count:u32 pair{count}          first block
  *   pair     = key-length:u16 value-length:u16 key value           UTF-8, no NUL
- *   EVTS     = cpu:u32 events:u32 index:u64 first:u64 last:u64 stream+   (see docs/format.md)
+ *   EVTS     = head directory column+                              events of one CPU
+ *   head     = cpu:u32 events:u32 index:u64 first:u64 last:u64
+ *   directory = page-shift:u8 time-planes:u8 task-planes:u8 shapes:u8
+ *              tasks:u32 near:u32 far:u32 shape{shapes} task:u32{tasks} length:u32{args}
+ *   shape    = kind:u16 args:u8 flags:u8 code:u32
+ *   column   = bytes, in this order: shape of each event, task planes, time
+ *              planes, near, far, then per shape one column for each argument
  *   LOSS     = count:u32 loss{count}
  *   loss     = cpu:u32 reason:u32 events:u64 from:u64 to:u64
  *   NAME     = count:u32 name{count}
@@ -19,8 +25,9 @@
  *   STAT     = when:u32 count:u32 time:u64 pair{count}             counters as text
  *   TAIL     = status:u32 flags:u32 time:u64 events:u64 lost:u64   last block
  *
- * A block's header is the first zstd block of its frame, so a reader learns
- * type, CPU and time of a frame without decoding the rest.
+ * A block's header, and the head and directory of EVTS, are the first zstd
+ * block of the frame, so a reader learns type, CPU and time of a frame without
+ * decoding the rest; every column of EVTS begins a zstd block of its own.
  */
 #pragma once
 
@@ -31,6 +38,26 @@
 #define FORMAT_BLOCK_HEADER 28
 #define FORMAT_BLOCK_MAX (1u << 20) /* header and payload, decompressed */
 #define FORMAT_WINDOW_LOG_MAX 20
+
+#define FORMAT_CPU_MAX 65535
+#define FORMAT_CPU_UNKNOWN UINT32_MAX /* in a loss: not known which */
+#define FORMAT_EVTS_HEAD 32
+#define FORMAT_EVTS_DIRECTORY 16 /* its fixed part */
+#define FORMAT_SHAPE 8
+#define FORMAT_SHAPES_MAX 255
+#define FORMAT_TASKS_MAX 4096
+#define FORMAT_PAGE_SHIFT_MAX 30
+
+/*
+ * A fault's page is coded against the last two distinct places of its task
+ * in the block. One byte of the near column:
+ *   0…127    zigzag difference to the last page
+ *   128…247  128 + zigzag difference to the page before, which then comes first
+ *   248…255  247 + n: n bytes of far, little-endian, are the zigzag difference
+ *            to the last page
+ */
+#define FORMAT_NEAR_SECOND 128
+#define FORMAT_NEAR_FAR 248
 
 #define FORMAT_BLOCK_REQUIRED (1u << 0) /* a reader that does not know the type must refuse */
 

@@ -37,12 +37,15 @@
 #define META_OPTIONS "options" /* of the recorder, without the command */
 #define META_TRACE_ID "trace_id" /* 32 hexadecimal digits, random */
 
+#define META_KEY_MAX 64 /* bytes */
+#define META_VALUE_MAX 4096
+
 struct trace_meta;
 
 int trace_meta_new(struct trace_meta **out) _must_check_ _nonnull_;
 struct trace_meta *trace_meta_free(struct trace_meta *meta);
 
-/* Replaces or adds. Key at most 64 bytes, value at most 4096: -E2BIG beyond. */
+/* Replaces or adds. -E2BIG beyond the lengths above. */
 int trace_meta_set(struct trace_meta *meta, const char *key,
                    const char *value) _must_check_ _nonnull_;
 int trace_meta_set_u64(struct trace_meta *meta, const char *key,

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "common/output_file.h"
 #include "traces/event.h"
 #include "traces/records.h"
 
@@ -45,10 +46,8 @@ uint64_t trace_writer_bytes(const struct trace_writer *w) _nonnull_;
 uint64_t trace_writer_events(const struct trace_writer *w) _nonnull_;
 uint64_t trace_writer_lost(const struct trace_writer *w) _nonnull_;
 
-/*
- * Opens path for a new trace or result: exclusively, 0600, never through a link,
- * and gives it to the user who called sudo. With force an existing regular file
- * is replaced (a new file is renamed over it by the caller's finish is not needed:
- * it is unlinked first). Returns a descriptor or -errno (-EEXIST).
- */
-int trace_output_open(const char *path, bool force) _must_check_ _nonnull_;
+/* output_file_open() by the name that recorders know. */
+static inline int trace_output_open(const char *path, bool force)
+{
+	return output_file_open(path, force);
+}
