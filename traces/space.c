@@ -12,6 +12,7 @@
 
 #include "common/bytes.h"
 #include "common/cleanup.h"
+#include "traces/budget.h"
 #include "traces/space.h"
 #include "traces/touched.h"
 
@@ -40,10 +41,17 @@ int space_new(struct space **out)
 	return 0;
 }
 
+static size_t list_size(size_t room)
+{
+	return sizeof(struct region_list) + room * sizeof(struct region);
+}
+
 static void list_put(struct region_list *list)
 {
-	if (list && --list->refs == 0)
-		free(list);
+	if (!list || --list->refs)
+		return;
+	budget_give(list_size(list->room));
+	free(list);
 }
 
 struct space *space_free(struct space *space)
@@ -51,14 +59,15 @@ struct space *space_free(struct space *space)
 	if (!space)
 		return NULL;
 	list_put(space->regions);
-	touched_clear_all(&space->touched);
+	touched_clear(&space->touched);
 	free(space);
 	return NULL;
 }
 
 void space_set_page_size(struct space *space, uint64_t page_size)
 {
-	space->page_shift = page_size ? (unsigned)__builtin_ctzll(page_size) : DEFAULT_PAGE_SHIFT;
+	if (page_size >= 1ULL << DEFAULT_PAGE_SHIFT)
+		space->page_shift = (unsigned)__builtin_ctzll(page_size);
 }
 
 int space_fork(const struct space *space, struct space **out)
@@ -80,6 +89,7 @@ static int list_own(struct space *space, size_t more)
 {
 	struct region_list *old = space->regions, *list;
 	size_t count = old ? old->count : 0, room = 16;
+	int r;
 
 	if (old && old->refs == 1 && count + more <= old->room)
 		return 0;
@@ -87,9 +97,14 @@ static int list_own(struct space *space, size_t more)
 		return -E2BIG;
 	while (room < count + more)
 		room *= 2;
-	list = malloc(sizeof(*list) + room * sizeof(list->at[0]));
-	if (!list)
+	r = budget_take(list_size(room));
+	if (r < 0)
+		return r;
+	list = malloc(list_size(room));
+	if (!list) {
+		budget_give(list_size(room));
 		return -ENOMEM;
+	}
 	*list = (struct region_list){ .refs = 1, .count = count, .room = room };
 	if (count)
 		memcpy(list->at, old->at, count * sizeof(list->at[0]));
@@ -222,6 +237,16 @@ int space_protect(struct space *space, uint64_t start, uint64_t end, uint32_t pr
 
 	for (size_t i = from; r >= 0 && i < to; i++)
 		space->regions->at[i].prot = prot;
+	return r;
+}
+
+int space_set_tag(struct space *space, uint64_t start, uint64_t end, uint32_t tag)
+{
+	size_t from, to;
+	int r = split_range(space, start, end, &from, &to);
+
+	for (size_t i = from; r >= 0 && i < to; i++)
+		space->regions->at[i].tag = tag;
 	return r;
 }
 
@@ -414,12 +439,4 @@ bool space_touched(const struct space *space, uint64_t address)
 uint64_t space_resident_pages(const struct space *space)
 {
 	return touched_total(&space->touched);
-}
-
-size_t space_bytes(const struct space *space)
-{
-	const struct region_list *list = space->regions;
-
-	return sizeof(*space) + touched_bytes(&space->touched) +
-	       (list ? sizeof(*list) + list->room * sizeof(list->at[0]) : 0);
 }

@@ -5,8 +5,8 @@
  * nor prints. Addresses are those of the trace, page-aligned; ranges are
  * half-open. An empty or backward range is allowed and does nothing.
  *
- * -ENOMEM and -E2BIG (SPACE_MAX_REGIONS, TOUCHED_MAX_GROUPS) are the only
- * errors; after one the space may have been changed in part.
+ * -ENOMEM and -E2BIG (SPACE_MAX_REGIONS, or the budget of budget.h) are the
+ * only errors; after one the space may have been changed in part.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ struct space;
 int space_new(struct space **out) _must_check_ _nonnull_;
 struct space *space_free(struct space *space);
 
-/* Bytes, a power of two; before the first touch. 4096 until set. */
+/* Bytes, a power of two from 4096 on, before the first touch; 4096 until set. */
 void space_set_page_size(struct space *space, uint64_t page_size) _nonnull_;
 
 /* A copy as fork makes it: regions and touched pages. Memory is shared until one side changes. */
@@ -46,6 +46,8 @@ int space_map(struct space *space, const struct region *r) _must_check_ _nonnull
 int space_unmap(struct space *space, uint64_t start, uint64_t end) _must_check_ _nonnull_;
 int space_protect(struct space *space, uint64_t start, uint64_t end,
                   uint32_t prot) _must_check_ _nonnull_;
+int space_set_tag(struct space *space, uint64_t start, uint64_t end,
+                  uint32_t tag) _must_check_ _nonnull_;
 int space_lock(struct space *space, uint64_t start, uint64_t end,
                bool locked) _must_check_ _nonnull_;
 /*
@@ -83,6 +85,3 @@ bool space_touched(const struct space *space, uint64_t address) _nonnull_;
 
 /* All touched pages now, anonymous or private-written and shared apart is the consumer's work. */
 uint64_t space_resident_pages(const struct space *space) _nonnull_;
-
-/* Memory that the model itself takes; copies that still share it each say so. */
-size_t space_bytes(const struct space *space) _nonnull_;

@@ -1,335 +1,403 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sets of pages: an open-addressing hash of groups of 512 pages, a bit each.
- * A group that became empty keeps its place until the table is rebuilt, so
- * probing needs no tombstones. Invariant: used (empty groups included) is at
- * most three quarters of the slots.
+ * A radix tree, like page tables: leaves are 512 bits, inner nodes have 64
+ * children. Nodes are counted and shared between copies; one that is shared is
+ * copied before it changes (path copying). Ranges that cover a whole node use
+ * one full node per level, so a set of 2^40 pages can be a few nodes.
+ *
+ * Invariants: a node's `pages` is the number of pages below it; a child is NULL
+ * rather than empty.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/budget.h"
 #include "traces/touched.h"
 
-#define GROUP_SHIFT 9
-#define GROUP_PAGES (1u << GROUP_SHIFT)
-#define GROUP_WORDS (GROUP_PAGES / 64)
-#define FIRST_SLOTS 16
+#define LEAF_SHIFT 9
+#define LEAF_PAGES (1u << LEAF_SHIFT)
+#define LEAF_WORDS (LEAF_PAGES / 64)
+#define NODE_SHIFT 6
+#define NODE_CHILDREN (1u << NODE_SHIFT)
+#define MAX_LEVEL ((63 - LEAF_SHIFT) / NODE_SHIFT)
 
-struct group {
-	uint64_t key; /* page number >> GROUP_SHIFT */
-	uint32_t taken; /* the slot is in use */
-	uint32_t count;
-	uint64_t bits[GROUP_WORDS];
-};
-
-struct touched_table {
+struct touched_node {
 	uint64_t pages;
 	size_t refs;
-	size_t slots; /* a power of two */
-	size_t used;
-	struct group group[];
+	union {
+		uint64_t bits[LEAF_WORDS]; /* level 0 */
+		struct touched_node *child[NODE_CHILDREN];
+	};
 };
 
-/* The part of a range within one group: bits from…to of it. */
-struct span {
-	uint64_t key;
-	unsigned from, to;
-};
-
-static size_t table_size(size_t slots)
+/* log2 of the pages below a node. */
+static unsigned level_shift(unsigned level)
 {
-	return sizeof(struct touched_table) + slots * sizeof(struct group);
+	return LEAF_SHIFT + NODE_SHIFT * level;
 }
 
-static struct touched_table *table_new(size_t slots)
+static uint64_t level_pages(unsigned level)
 {
-	struct touched_table *t = calloc(1, table_size(slots));
+	return 1ULL << level_shift(level);
+}
 
-	if (t) {
-		t->refs = 1;
-		t->slots = slots;
+static size_t node_size(unsigned level)
+{
+	return offsetof(struct touched_node, bits) +
+	       (level ? NODE_CHILDREN * sizeof(struct touched_node *)
+	              : LEAF_WORDS * sizeof(uint64_t));
+}
+
+static int node_new(unsigned level, struct touched_node **out)
+{
+	struct touched_node *n;
+	int r = budget_take(node_size(level));
+
+	if (r < 0)
+		return r;
+	n = calloc(1, node_size(level));
+	if (!n) {
+		budget_give(node_size(level));
+		return -ENOMEM;
 	}
-	return t;
-}
-
-static void table_put(struct touched_table *t)
-{
-	if (t && --t->refs == 0)
-		free(t);
-}
-
-/* The group's slot, or the free one where it belongs. */
-static struct group *table_slot(struct touched_table *t, uint64_t key)
-{
-	size_t i = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 20) & (t->slots - 1);
-
-	while (t->group[i].taken && t->group[i].key != key)
-		i = (i + 1) & (t->slots - 1);
-	return &t->group[i];
-}
-
-static struct group *table_find(const struct touched_table *t, uint64_t key)
-{
-	struct group *g = table_slot((struct touched_table *)t, key);
-
-	return g->taken ? g : NULL;
-}
-
-/* A table of our own, with room for one more group. */
-static int make_room(struct touched *set)
-{
-	struct touched_table *old = set->table, *t;
-	size_t live = 0, slots = FIRST_SLOTS;
-
-	if (old && old->refs == 1 && old->used + 1 <= old->slots / 4 * 3)
-		return 0;
-	for (size_t i = 0; old && i < old->slots; i++)
-		live += old->group[i].count > 0;
-	if (live >= TOUCHED_MAX_GROUPS)
-		return -E2BIG;
-	while (slots / 2 < live + 1)
-		slots *= 2;
-	t = table_new(slots);
-	if (!t)
-		return -ENOMEM;
-	for (size_t i = 0; old && i < old->slots; i++)
-		if (old->group[i].count)
-			*table_slot(t, old->group[i].key) = old->group[i];
-	t->used = live;
-	t->pages = old ? old->pages : 0;
-	table_put(old);
-	set->table = t;
+	n->refs = 1;
+	*out = n;
 	return 0;
 }
 
-static int make_own(struct touched *set)
+static struct touched_node *node_get(struct touched_node *n)
 {
-	struct touched_table *old = set->table, *t;
+	if (n)
+		n->refs++;
+	return n;
+}
 
-	if (!old || old->refs == 1)
+static void node_put(struct touched_node *n, unsigned level)
+{
+	if (!n || --n->refs)
+		return;
+	for (unsigned i = 0; level && i < NODE_CHILDREN; i++)
+		node_put(n->child[i], level - 1);
+	free(n);
+	budget_give(node_size(level));
+}
+
+/* Makes the node in *slot one that nobody else has. */
+static int node_own(struct touched_node **slot, unsigned level)
+{
+	struct touched_node *old = *slot, *n;
+	int r;
+
+	if (old && old->refs == 1)
 		return 0;
-	t = malloc(table_size(old->slots));
-	if (!t)
-		return -ENOMEM;
-	memcpy(t, old, table_size(old->slots));
-	t->refs = 1;
-	table_put(old);
-	set->table = t;
+	r = node_new(level, &n);
+	if (r < 0)
+		return r;
+	if (old) {
+		memcpy(n, old, node_size(level));
+		n->refs = 1;
+		for (unsigned i = 0; level && i < NODE_CHILDREN; i++)
+			node_get(n->child[i]);
+		node_put(old, level);
+	}
+	*slot = n;
 	return 0;
 }
 
-void touched_clear_all(struct touched *t)
+/* The node of that level with every page in it; kept for good, one per level. */
+static int node_full(unsigned level, struct touched_node **out)
 {
-	table_put(t->table);
-	t->table = NULL;
+	static struct touched_node *full[MAX_LEVEL + 1];
+	struct touched_node *n;
+	int r;
+
+	*out = full[level];
+	if (*out)
+		return 0;
+	r = node_new(level, &n);
+	if (r < 0)
+		return r;
+	if (!level)
+		memset(n->bits, 0xff, sizeof(n->bits));
+	for (unsigned i = 0; level && i < NODE_CHILDREN; i++) {
+		r = node_full(level - 1, &n->child[i]);
+		if (r < 0) {
+			node_put(n, level);
+			return r;
+		}
+		node_get(n->child[i]);
+	}
+	n->pages = level_pages(level);
+	*out = full[level] = n;
+	return 0;
+}
+
+void touched_clear(struct touched *t)
+{
+	node_put(t->root, t->level);
+	*t = (struct touched){ 0 };
 }
 
 void touched_copy(const struct touched *t, struct touched *to)
 {
-	to->table = t->table;
-	if (to->table)
-		to->table->refs++;
+	*to = *t;
+	node_get(to->root);
 }
 
-/* The bits of word w that lie in the span. */
-static uint64_t span_mask(const struct span *s, unsigned w)
+/* The bits of word w that lie in first…end of a leaf. */
+static uint64_t leaf_mask(unsigned w, uint64_t first, uint64_t end)
 {
-	unsigned low = s->from > w * 64 ? s->from - w * 64 : 0;
-	unsigned high = s->to < w * 64 + 64 ? (s->to > w * 64 ? s->to - w * 64 : 0) : 64;
+	uint64_t base = w * 64, low = first > base ? first - base : 0;
+	uint64_t high = end > base ? end - base : 0;
 
-	if (low >= high)
+	if (low >= 64 || low >= high)
 		return 0;
-	return (high == 64 ? UINT64_MAX : (1ULL << high) - 1) & (UINT64_MAX << low);
+	return (high >= 64 ? UINT64_MAX : (1ULL << high) - 1) & (UINT64_MAX << low);
 }
 
-static struct span span_of(uint64_t key, uint64_t first, uint64_t end)
+static uint64_t leaf_count(const struct touched_node *n, uint64_t first, uint64_t end)
 {
-	uint64_t base = key << GROUP_SHIFT;
+	uint64_t count = 0;
 
-	return (struct span){
-		.key = key,
-		.from = first > base ? (unsigned)(first - base) : 0,
-		.to = end - base < GROUP_PAGES ? (unsigned)(end - base) : GROUP_PAGES,
+	for (unsigned w = (unsigned)first / 64; w < LEAF_WORDS && w * 64 < end; w++)
+		count += (unsigned)__builtin_popcountll(n->bits[w] & leaf_mask(w, first, end));
+	return count;
+}
+
+/* The part of first…end that lies in child i, counted from the child's first page. */
+struct part {
+	uint64_t first, end;
+};
+
+static struct part part_of(unsigned level, unsigned i, uint64_t first, uint64_t end)
+{
+	uint64_t size = level_pages(level - 1), base = i * size;
+
+	return (struct part){
+		.first = first > base ? first - base : 0,
+		.end = end - base < size ? end - base : size,
 	};
 }
 
-static unsigned span_count(const struct group *g, const struct span *s)
+static unsigned child_of(unsigned level, uint64_t page)
 {
-	unsigned n = 0;
-
-	for (unsigned w = s->from / 64; w * 64 < s->to; w++)
-		n += (unsigned)__builtin_popcountll(g->bits[w] & span_mask(s, w));
-	return n;
+	return (unsigned)(page >> level_shift(level - 1));
 }
 
-static int span_add(struct touched *t, const struct span *s, uint64_t *added)
+/* Ranges of these count from the node's first page and lie within it. */
+static int node_add(struct touched_node **slot, unsigned level, uint64_t first, uint64_t end,
+                    uint64_t *added)
 {
-	struct group *g = t->table && t->table->refs == 1 ? table_find(t->table, s->key) : NULL;
-	unsigned fresh;
-	int r;
+	uint64_t had = *slot ? (*slot)->pages : 0, before = *added;
+	struct touched_node *full;
+	int r = 0;
 
-	if (!g) {
-		r = make_room(t);
+	if (had == level_pages(level))
+		return 0;
+	if (end - first == level_pages(level)) {
+		r = node_full(level, &full);
 		if (r < 0)
 			return r;
-		g = table_slot(t->table, s->key);
-		t->table->used += !g->taken;
-		g->taken = 1;
-		g->key = s->key;
+		node_put(*slot, level);
+		*slot = node_get(full);
+		*added += full->pages - had;
+		return 0;
 	}
-	fresh = s->to - s->from - span_count(g, s);
-	for (unsigned w = s->from / 64; w * 64 < s->to; w++)
-		g->bits[w] |= span_mask(s, w);
-	g->count += fresh;
-	t->table->pages += fresh;
-	*added += fresh;
-	return 0;
-}
+	r = node_own(slot, level);
+	if (r < 0)
+		return r;
+	if (!level) {
+		*added += end - first - leaf_count(*slot, first, end);
+		for (unsigned w = (unsigned)first / 64; w < LEAF_WORDS && w * 64 < end; w++)
+			(*slot)->bits[w] |= leaf_mask(w, first, end);
+	} else {
+		for (unsigned i = child_of(level, first); r >= 0 && i <= child_of(level, end - 1);
+		     i++) {
+			struct part p = part_of(level, i, first, end);
 
-static void span_remove(struct touched_table *t, struct group *g, const struct span *s)
-{
-	unsigned gone = span_count(g, s);
-
-	for (unsigned w = s->from / 64; w * 64 < s->to; w++)
-		g->bits[w] &= ~span_mask(s, w);
-	g->count -= gone;
-	t->pages -= gone;
-}
-
-/*
- * The next group that has pages in the range, in no order; a small range is
- * looked up group by group, a large one by walking the table. *i starts at 0.
- */
-static struct group *next_in_range(const struct touched_table *t, uint64_t first, uint64_t end,
-                                   uint64_t *i)
-{
-	uint64_t low = first >> GROUP_SHIFT, high = (end - 1) >> GROUP_SHIFT;
-
-	if (!t || first >= end)
-		return NULL;
-	if (high - low < t->slots) {
-		while (*i <= high - low) {
-			struct group *g = table_find(t, low + (*i)++);
-
-			if (g && g->count)
-				return g;
+			r = node_add(&(*slot)->child[i], level - 1, p.first, p.end, added);
 		}
-		return NULL;
 	}
-	while (*i < t->slots) {
-		const struct group *g = &t->group[(*i)++];
+	(*slot)->pages += *added - before;
+	return r;
+}
 
-		if (g->count && g->key >= low && g->key <= high)
-			return (struct group *)g;
+static uint64_t node_count(const struct touched_node *n, unsigned level, uint64_t first,
+                           uint64_t end)
+{
+	uint64_t count = 0;
+
+	if (!n)
+		return 0;
+	if (end - first == level_pages(level) || n->pages == level_pages(level))
+		return n->pages == level_pages(level) ? end - first : n->pages;
+	if (!level)
+		return leaf_count(n, first, end);
+	for (unsigned i = child_of(level, first); i <= child_of(level, end - 1); i++) {
+		struct part p = part_of(level, i, first, end);
+
+		count += node_count(n->child[i], level - 1, p.first, p.end);
 	}
-	return NULL;
+	return count;
+}
+
+static int node_remove(struct touched_node **slot, unsigned level, uint64_t first, uint64_t end)
+{
+	uint64_t gone = node_count(*slot, level, first, end);
+	int r;
+
+	if (!gone)
+		return 0;
+	if (gone == (*slot)->pages) {
+		node_put(*slot, level);
+		*slot = NULL;
+		return 0;
+	}
+	r = node_own(slot, level);
+	if (r < 0)
+		return r;
+	(*slot)->pages -= gone;
+	if (!level) {
+		for (unsigned w = (unsigned)first / 64; w < LEAF_WORDS && w * 64 < end; w++)
+			(*slot)->bits[w] &= ~leaf_mask(w, first, end);
+		return 0;
+	}
+	for (unsigned i = child_of(level, first); r >= 0 && i <= child_of(level, end - 1); i++) {
+		struct part p = part_of(level, i, first, end);
+
+		r = node_remove(&(*slot)->child[i], level - 1, p.first, p.end);
+	}
+	return r;
+}
+
+/* Cuts a range to what can be in the tree; false if nothing is left. */
+static bool range_clip(const struct touched *t, uint64_t first, uint64_t *end)
+{
+	if (t->root && *end > level_pages(t->level))
+		*end = level_pages(t->level);
+	return t->root && first < *end;
+}
+
+/* Makes the tree high enough for pages below end. */
+static int tree_raise(struct touched *t, uint64_t end)
+{
+	while (end > level_pages(t->level)) {
+		struct touched_node *n;
+		int r;
+
+		if (t->root) {
+			r = node_new(t->level + 1, &n);
+			if (r < 0)
+				return r;
+			n->pages = t->root->pages;
+			n->child[0] = t->root;
+			t->root = n;
+		}
+		t->level++;
+	}
+	return 0;
 }
 
 int touched_add(struct touched *t, uint64_t first, uint64_t end, uint64_t *added)
 {
+	int r;
+
 	*added = 0;
+	if (end > TOUCHED_END)
+		end = TOUCHED_END;
 	if (first >= end)
 		return 0;
-	for (uint64_t key = first >> GROUP_SHIFT; key <= (end - 1) >> GROUP_SHIFT; key++) {
-		struct span s = span_of(key, first, end);
-		int r = span_add(t, &s, added);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	r = tree_raise(t, end);
+	return r < 0 ? r : node_add(&t->root, t->level, first, end, added);
 }
 
 int touched_remove(struct touched *t, uint64_t first, uint64_t end)
 {
-	struct group *g;
-	uint64_t i = 0;
-	int r;
-
-	if (!next_in_range(t->table, first, end, &i))
-		return 0;
-	r = make_own(t);
-	if (r < 0)
-		return r;
-	i = 0;
-	while ((g = next_in_range(t->table, first, end, &i))) {
-		struct span s = span_of(g->key, first, end);
-
-		span_remove(t->table, g, &s);
-	}
-	return 0;
-}
-
-/* Adds the pages that g has in the span, moved up by delta (modulo 2^64). */
-static int add_moved(struct touched *t, const struct group *g, const struct span *s, uint64_t delta)
-{
-	uint64_t added;
-
-	for (unsigned from = s->from; from < s->to;) {
-		unsigned to;
-		uint64_t page;
-		int r;
-
-		if (!(g->bits[from / 64] >> from % 64 & 1)) {
-			from++;
-			continue;
-		}
-		for (to = from + 1; to < s->to && g->bits[to / 64] >> to % 64 & 1;)
-			to++;
-		page = (g->key << GROUP_SHIFT) + from + delta;
-		r = touched_add(t, page, page + (to - from), &added);
-		if (r < 0)
-			return r;
-		from = to;
-	}
-	return 0;
+	return range_clip(t, first, &end) ? node_remove(&t->root, t->level, first, end) : 0;
 }
 
 int touched_move(struct touched *t, uint64_t first, uint64_t end, uint64_t to)
 {
+	uint64_t run, run_end, added, at = first;
 	struct touched old;
-	const struct group *g;
-	uint64_t i = 0;
 	int r;
 
 	touched_copy(t, &old);
 	r = touched_remove(t, first, end);
-	while (r >= 0 && (g = next_in_range(old.table, first, end, &i))) {
-		struct span s = span_of(g->key, first, end);
-
-		r = add_moved(t, g, &s, to - first);
+	while (r >= 0 && at < end && touched_next_run(&old, at, &run, &run_end) && run < end) {
+		if (run_end > end)
+			run_end = end;
+		if (run - first < TOUCHED_END && run - first + to < TOUCHED_END)
+			r = touched_add(t, run - first + to, run_end - first + to, &added);
+		at = run_end;
 	}
-	touched_clear_all(&old);
+	touched_clear(&old);
 	return r;
 }
 
 bool touched_has(const struct touched *t, uint64_t page)
 {
-	const struct group *g = t->table ? table_find(t->table, page >> GROUP_SHIFT) : NULL;
+	const struct touched_node *n = t->root;
 
-	return g && g->bits[page % GROUP_PAGES / 64] >> page % 64 & 1;
+	if (!n || page >= level_pages(t->level))
+		return false;
+	for (unsigned level = t->level; level && n; level--)
+		n = n->child[page >> level_shift(level - 1) & (NODE_CHILDREN - 1)];
+	return n && n->bits[page % LEAF_PAGES / 64] >> page % 64 & 1;
 }
 
 uint64_t touched_count(const struct touched *t, uint64_t first, uint64_t end)
 {
-	const struct group *g;
-	uint64_t i = 0, n = 0;
-
-	while ((g = next_in_range(t->table, first, end, &i))) {
-		struct span s = span_of(g->key, first, end);
-
-		n += span_count(g, &s);
-	}
-	return n;
+	return range_clip(t, first, &end) ? node_count(t->root, t->level, first, end) : 0;
 }
 
 uint64_t touched_total(const struct touched *t)
 {
-	return t->table ? t->table->pages : 0;
+	return t->root ? t->root->pages : 0;
 }
 
-size_t touched_bytes(const struct touched *t)
+static uint64_t leaf_next(const struct touched_node *n, uint64_t from, bool set)
 {
-	return t->table ? table_size(t->table->slots) : 0;
+	for (unsigned w = (unsigned)from / 64; w < LEAF_WORDS; w++) {
+		uint64_t bits = (set ? n->bits[w] : ~n->bits[w]) & leaf_mask(w, from, LEAF_PAGES);
+
+		if (bits)
+			return w * 64 + (unsigned)__builtin_ctzll(bits);
+	}
+	return LEAF_PAGES;
+}
+
+/* The first page at or above `from` that is in the set, or is not; the node's end if none. */
+static uint64_t node_next(const struct touched_node *n, unsigned level, uint64_t from, bool set)
+{
+	const uint64_t pages = level_pages(level);
+
+	if (!n || n->pages == pages)
+		return (n != NULL) == set ? from : pages;
+	if (!level)
+		return leaf_next(n, from, set);
+	while (from < pages) {
+		unsigned i = child_of(level, from);
+		uint64_t base = i * level_pages(level - 1);
+		uint64_t at = node_next(n->child[i], level - 1, from - base, set);
+
+		if (at < level_pages(level - 1))
+			return base + at;
+		from = base + at;
+	}
+	return pages;
+}
+
+bool touched_next_run(const struct touched *t, uint64_t from, uint64_t *first, uint64_t *end)
+{
+	const uint64_t pages = t->root ? level_pages(t->level) : 0;
+
+	if (from >= pages)
+		return false;
+	*first = node_next(t->root, t->level, from, true);
+	if (*first == pages)
+		return false;
+	*end = node_next(t->root, t->level, *first, false);
+	return true;
 }
