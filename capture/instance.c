@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Life of a tracefs instance. libtracefs would mount tracefs when it is not
+ * mounted: we look first, since recording must not change the system.
+ */
+
+#include <dirent.h>
+#include <event-parse.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <tracefs.h>
+#include <unistd.h>
+
+#include "capture/instance.h"
+#include "common/cleanup.h"
+#include "common/log.h"
+
+struct instance {
+	struct tracefs_instance *tracefs;
+	char name[48];
+	unsigned cpus;
+	size_t page_bytes;
+};
+
+static int directory_empty(const char *path, bool *empty)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+
+	if (!dir)
+		return error_errno();
+	*empty = true;
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			*empty = false;
+	closedir(dir);
+	return 0;
+}
+
+static int check_usable(const char *path)
+{
+	_cleanup_free_ char *instances = NULL;
+	bool empty;
+	int r = directory_empty(path, &empty);
+
+	if (r == -EACCES || r == -EPERM) {
+		log_error("%s: no access: run as root, or have it mounted with a gid of yours",
+		          path);
+		return -EPERM;
+	}
+	if (r < 0) {
+		log_error("%s: %s", path, strerror(-r));
+		return r;
+	}
+	if (empty) {
+		log_error("%s is empty: kernel lockdown hides tracing, boot with "
+		          "lockdown=integrity or without lockdown",
+		          path);
+		return -EPERM;
+	}
+	if (asprintf(&instances, "%s/instances", path) < 0)
+		return -ENOMEM;
+	if (access(instances, F_OK) < 0) {
+		log_error("%s: this kernel has no trace instances: recording needs "
+		          "CONFIG_TRACING and 5.4 or later",
+		          path);
+		return -ENOENT;
+	}
+	if (access(instances, W_OK) < 0) {
+		log_error("%s: may not be written: run as root", instances);
+		return -EPERM;
+	}
+	return 0;
+}
+
+int instance_check(void)
+{
+	const char *path = NULL;
+	int r;
+
+	r = tracefs_tracing_dir_is_mounted(false, &path);
+	if (r < 0 || !path || !*path || r == 0) {
+		log_error("tracefs is not mounted: `mount -t tracefs tracefs /sys/kernel/tracing` "
+		          "as root");
+		return -ENOENT;
+	}
+	r = check_usable(path);
+	if (r < 0)
+		return r;
+	if (!tracefs_event_file_exists(NULL, "syscalls", "sys_enter_mmap", "format")) {
+		log_error("%s/events has no syscalls: recording needs a kernel with "
+		          "CONFIG_FTRACE_SYSCALLS",
+		          path);
+		return -ENOENT;
+	}
+	return 0;
+}
+
+static size_t page_bytes_read(void)
+{
+	_cleanup_free_ char *text = NULL;
+	struct tep_handle *tep;
+	size_t bytes = 0;
+	int size;
+
+	text = tracefs_instance_file_read(NULL, "events/header_page", &size);
+	tep = tep_alloc();
+	if (tep && text && !tep_parse_header_page(tep, text, (unsigned long)size, sizeof(long)))
+		bytes = (size_t)tep_get_sub_buffer_size(tep);
+	if (tep)
+		tep_free(tep);
+	return bytes;
+}
+
+static unsigned cpus_count(struct instance *in)
+{
+	unsigned cpus = 0;
+
+	for (;;) {
+		char dir[32];
+
+		snprintf(dir, sizeof(dir), "per_cpu/cpu%u", cpus);
+		if (!tracefs_dir_exists(in->tracefs, dir))
+			return cpus;
+		cpus++;
+	}
+}
+
+int instance_write(struct instance *in, const char *file, const char *text)
+{
+	int r;
+
+	if (tracefs_instance_file_write(in->tracefs, file, text) >= 0)
+		return 0;
+	r = error_errno();
+	log_error("tracefs instances/%s/%s: writing '%s': %s", in->name, file, text, strerror(-r));
+	return r;
+}
+
+int instance_event_set(struct instance *in, const char *system, const char *event, bool on)
+{
+	char file[128];
+
+	snprintf(file, sizeof(file), "events/%s/%s/enable", system, event);
+	return instance_write(in, file, on ? "1" : "0");
+}
+
+int instance_on(struct instance *in, bool on)
+{
+	return instance_write(in, "tracing_on", on ? "1" : "0");
+}
+
+int instance_follow_task(struct instance *in, uint32_t task)
+{
+	char text[16];
+	int r = instance_write(in, "options/event-fork", "1");
+
+	if (r < 0)
+		return r;
+	snprintf(text, sizeof(text), "%u", task);
+	return instance_write(in, "set_event_pid", text);
+}
+
+static int configure(struct instance *in, uint64_t buffer_bytes)
+{
+	char text[32];
+	int r;
+
+	r = instance_on(in, false);
+	if (r >= 0)
+		r = instance_write(in, "trace_clock", "mono");
+	/* A full buffer drops its oldest pages: then the pages say where events are missing. */
+	if (r >= 0)
+		r = instance_write(in, "options/overwrite", "1");
+	if (r < 0)
+		return r;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)(buffer_bytes + 1023) / 1024);
+	r = instance_write(in, "buffer_size_kb", text);
+	if (r < 0)
+		return r;
+	/* Since 6.1 poll() and waits go by this level: 0 so that any data counts. */
+	if (tracefs_file_exists(in->tracefs, "buffer_percent"))
+		return instance_write(in, "buffer_percent", "0");
+	return 0;
+}
+
+static int create(struct instance *in)
+{
+	for (unsigned n = 0; n < 1000; n++) {
+		snprintf(in->name, sizeof(in->name), "mmtape-%d-%u", getpid(), n);
+		in->tracefs = tracefs_instance_create(in->name);
+		if (!in->tracefs)
+			return error_errno();
+		if (tracefs_instance_is_new(in->tracefs))
+			return 0;
+		/* Somebody's with our number: leave it alone. */
+		tracefs_instance_free(in->tracefs);
+		in->tracefs = NULL;
+	}
+	return -EEXIST;
+}
+
+int instance_new(struct instance **out, uint64_t buffer_bytes)
+{
+	struct instance *in;
+	int r = instance_check();
+
+	if (r < 0)
+		return r;
+	in = calloc(1, sizeof(*in));
+	if (!in)
+		return -ENOMEM;
+	in->page_bytes = page_bytes_read();
+	if (!in->page_bytes) {
+		log_error("tracefs events/header_page is not understood");
+		free(in);
+		return -EINVAL;
+	}
+	r = create(in);
+	if (r < 0) {
+		log_error("tracefs instances/%s: %s", in->name, strerror(-r));
+		free(in);
+		return r;
+	}
+	in->cpus = cpus_count(in);
+	r = configure(in, buffer_bytes);
+	if (r < 0) {
+		instance_free(in);
+		return r;
+	}
+	*out = in;
+	return 0;
+}
+
+struct instance *instance_free(struct instance *in)
+{
+	if (!in)
+		return NULL;
+	if (tracefs_instance_destroy(in->tracefs) < 0)
+		log_warn("tracefs instances/%s could not be removed: %s", in->name,
+		         strerror(errno));
+	tracefs_instance_free(in->tracefs);
+	free(in);
+	return NULL;
+}
+
+const char *instance_name(const struct instance *in)
+{
+	return in->name;
+}
+
+unsigned instance_cpus(const struct instance *in)
+{
+	return in->cpus;
+}
+
+size_t instance_page_bytes(const struct instance *in)
+{
+	return in->page_bytes;
+}
+
+int instance_open_raw(struct instance *in, unsigned cpu)
+{
+	char file[64];
+	int fd;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpu);
+	fd = tracefs_instance_file_open(in->tracefs, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? error_errno() : fd;
+}
+
+int instance_overrun(struct instance *in, unsigned cpu, uint64_t *out)
+{
+	static const char *const keys[] = { "\noverrun: ", "\ncommit overrun: ",
+		                            "\ndropped events: " };
+	_cleanup_free_ char *text = NULL;
+	char file[64];
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", cpu);
+	text = tracefs_instance_file_read(in->tracefs, file, NULL);
+	if (!text)
+		return error_errno();
+	*out = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *at = strstr(text, keys[i]);
+
+		if (at)
+			*out += strtoull(at + strlen(keys[i]), NULL, 10);
+	}
+	return 0;
+}

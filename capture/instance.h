@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A tracefs instance of our own. It has its own buffers, switches and filters;
+ * nothing outside it changes. The only file that calls libtracefs to change
+ * something.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct instance;
+
+/* Tracefs is there and may be used; otherwise one line with the remedy and -EPERM or -ENOENT. */
+int instance_check(void) _must_check_;
+
+/*
+ * Creates mmtape-PID-N with the clock `mono`, switched off, with buffers of
+ * buffer_bytes per CPU. Prints its one line on failure.
+ */
+int instance_new(struct instance **out, uint64_t buffer_bytes) _must_check_ _nonnull_;
+
+/* Removes it from the kernel, then frees. */
+struct instance *instance_free(struct instance *instance);
+
+const char *instance_name(const struct instance *instance) _nonnull_;
+
+/* Writes to one of its files. Prints its line on failure. */
+int instance_write(struct instance *instance, const char *file,
+                   const char *text) _must_check_ _nonnull_;
+int instance_event_set(struct instance *instance, const char *system, const char *event,
+                       bool on) _must_check_ _nonnull_;
+int instance_on(struct instance *instance, bool on) _must_check_ _nonnull_;
+
+/* Only this task, and what it forks from now on. */
+int instance_follow_task(struct instance *instance, uint32_t task) _must_check_ _nonnull_;
+
+/* How many CPUs can have a buffer: their numbers are 0 … count-1. */
+unsigned instance_cpus(const struct instance *instance) _nonnull_;
+
+/* A non-blocking descriptor of a CPU's raw pages, or -errno (-ENOENT: no such CPU). */
+int instance_open_raw(struct instance *instance, unsigned cpu) _must_check_ _nonnull_;
+
+/* Bytes of a raw page as the kernel hands them out. */
+size_t instance_page_bytes(const struct instance *instance) _nonnull_;
+
+/* Events that this CPU's buffer had no room for, since it was made. */
+int instance_overrun(struct instance *instance, unsigned cpu,
+                     uint64_t *out) _must_check_ _nonnull_;
