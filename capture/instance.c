@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "capture/instance.h"
+#include "capture/journal.h"
 #include "common/cleanup.h"
 #include "common/log.h"
 
@@ -187,30 +188,34 @@ static int configure(struct instance *in, uint64_t buffer_bytes)
 	return 0;
 }
 
-static int create(struct instance *in)
+static int create(struct instance *in, struct journal *journal)
 {
+	int r;
+
 	for (unsigned n = 0; n < 1000; n++) {
 		snprintf(in->name, sizeof(in->name), "mmtape-%d-%u", getpid(), n);
+		/* Somebody's with our number is left alone, and must not come into our journal. */
+		if (tracefs_instance_exists(in->name))
+			continue;
+		r = journal_add_instance(journal, in->name);
+		if (r < 0)
+			return r;
 		in->tracefs = tracefs_instance_create(in->name);
-		if (!in->tracefs)
-			return error_errno();
-		if (tracefs_instance_is_new(in->tracefs))
+		if (in->tracefs)
 			return 0;
-		/* Somebody's with our number: leave it alone. */
-		tracefs_instance_free(in->tracefs);
-		in->tracefs = NULL;
+		r = error_errno();
+		log_error("tracefs instances/%s: %s", in->name, strerror(-r));
+		return r;
 	}
+	log_error("tracefs instances/%s: too many of this name", in->name);
 	return -EEXIST;
 }
 
-int instance_new(struct instance **out, uint64_t buffer_bytes)
+int instance_new(struct instance **out, struct journal *journal, uint64_t buffer_bytes)
 {
-	struct instance *in;
-	int r = instance_check();
+	struct instance *in = calloc(1, sizeof(*in));
+	int r;
 
-	if (r < 0)
-		return r;
-	in = calloc(1, sizeof(*in));
 	if (!in)
 		return -ENOMEM;
 	in->page_bytes = page_bytes_read();
@@ -219,9 +224,8 @@ int instance_new(struct instance **out, uint64_t buffer_bytes)
 		free(in);
 		return -EINVAL;
 	}
-	r = create(in);
+	r = create(in, journal);
 	if (r < 0) {
-		log_error("tracefs instances/%s: %s", in->name, strerror(-r));
 		free(in);
 		return r;
 	}

@@ -13,15 +13,17 @@
 #include "common/error.h"
 
 struct instance;
+struct journal;
 
 /* Tracefs is there and may be used; otherwise one line with the remedy and -EPERM or -ENOENT. */
 int instance_check(void) _must_check_;
 
 /*
  * Creates mmtape-PID-N with the clock `mono`, switched off, with buffers of
- * buffer_bytes per CPU. Prints its one line on failure.
+ * buffer_bytes per CPU; noted in the journal first. Prints its one line on failure.
  */
-int instance_new(struct instance **out, uint64_t buffer_bytes) _must_check_ _nonnull_;
+int instance_new(struct instance **out, struct journal *journal,
+                 uint64_t buffer_bytes) _must_check_ _nonnull_;
 
 /* Removes it from the kernel, then frees. */
 struct instance *instance_free(struct instance *instance);
@@ -48,5 +50,4 @@ int instance_open_raw(struct instance *instance, unsigned cpu) _must_check_ _non
 size_t instance_page_bytes(const struct instance *instance) _nonnull_;
 
 /* Events that this CPU's buffer had no room for, since it was made. */
-int instance_overrun(struct instance *instance, unsigned cpu,
-                     uint64_t *out) _must_check_ _nonnull_;
+int instance_overrun(struct instance *instance, unsigned cpu, uint64_t *out) _must_check_ _nonnull_;

@@ -67,8 +67,8 @@ int merge_new(struct merge **out, struct page_queue *queues, unsigned count, uin
 	for (unsigned i = 0; i < count; i++) {
 		m->cursors[i].queue = &queues[i];
 		m->cursors[i].last = start;
-		m->cursors[i].kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST,
-		                                   KBUFFER_ENDIAN_SAME_AS_HOST);
+		m->cursors[i].kbuf =
+			kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
 		if (!m->cursors[i].kbuf)
 			goto no_memory;
 	}
@@ -87,7 +87,9 @@ static void load_page(struct cursor *c)
 	missed = kbuffer_missed_events(c->kbuf);
 	if (missed) {
 		/* -1: the page had no room for the number. */
-		c->missed = c->gap && !c->missed ? 0 : missed > 0 ? c->missed + (uint64_t)missed : 0;
+		c->missed = c->gap && !c->missed ? 0
+		            : missed > 0         ? c->missed + (uint64_t)missed
+		                                 : 0;
 		c->gap = true;
 	}
 	c->loaded = true;

@@ -47,11 +47,11 @@ static const enum call needed_calls[] = { CALL_MMAP,    CALL_MUNMAP, CALL_MREMAP
 enum { SIDE_ENTER = 1, SIDE_LEAVE = 2, SIDE_BOTH = 3 };
 
 static const uint8_t call_sides[CALL_COUNT] = {
-	[CALL_OPENAT] = SIDE_LEAVE,     [CALL_OPENAT2] = SIDE_LEAVE,
-	[CALL_OPEN] = SIDE_LEAVE,       [CALL_MEMFD_CREATE] = SIDE_LEAVE,
-	[CALL_WAIT4] = SIDE_LEAVE,      [CALL_WAITID] = SIDE_LEAVE,
-	[CALL_CLOSE] = SIDE_ENTER,      [CALL_CLOSE_RANGE] = SIDE_ENTER,
-	[CALL_FTRUNCATE] = SIDE_ENTER,  [CALL_FALLOCATE] = SIDE_ENTER,
+	[CALL_OPENAT] = SIDE_LEAVE,    [CALL_OPENAT2] = SIDE_LEAVE,
+	[CALL_OPEN] = SIDE_LEAVE,      [CALL_MEMFD_CREATE] = SIDE_LEAVE,
+	[CALL_WAIT4] = SIDE_LEAVE,     [CALL_WAITID] = SIDE_LEAVE,
+	[CALL_CLOSE] = SIDE_ENTER,     [CALL_CLOSE_RANGE] = SIDE_ENTER,
+	[CALL_FTRUNCATE] = SIDE_ENTER, [CALL_FALLOCATE] = SIDE_ENTER,
 };
 
 /* Arguments that the format file has under another name, or not at all (NULL). */
@@ -134,9 +134,8 @@ struct points *points_free(struct points *p)
  */
 static bool is_32_bit_type(const char *type)
 {
-	static const char *const types[] = { "int",    "unsigned int", "u32",
-		                             "pid_t",  "key_t",        "umode_t",
-		                             "mode_t", "qid_t",        NULL };
+	static const char *const types[] = { "int",     "unsigned int", "u32",   "pid_t", "key_t",
+		                             "umode_t", "mode_t",       "qid_t", NULL };
 
 	for (size_t i = 0; types[i]; i++)
 		if (!strcmp(type, types[i]))
