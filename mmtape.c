@@ -9,7 +9,10 @@
 #include "common/log.h"
 
 /* Every command is one file, whose last symbol is its descriptor. */
+extern const struct command command_capture;
+
 static const struct command *const commands[] = {
+	&command_capture,
 	NULL,
 };
 

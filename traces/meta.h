@@ -36,6 +36,7 @@
 #define META_TOOL "tool" /* "mmtape 0.1" */
 #define META_OPTIONS "options" /* of the recorder, without the command */
 #define META_TRACE_ID "trace_id" /* 32 hexadecimal digits, random */
+#define META_COMMAND "command" /* only when asked for: its words, spaces between */
 
 #define META_KEY_MAX 64 /* bytes */
 #define META_VALUE_MAX 4096

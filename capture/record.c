@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording from its start to its end. It goes in rounds: every tick all
+ * CPUs are read, and what is old enough is written. The tick is so short that
+ * a CPU that does nothing but fault cannot fill its buffer in between.
+ */
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/buffers.h"
+#include "capture/child.h"
+#include "capture/ingest.h"
+#include "capture/journal.h"
+#include "capture/record.h"
+#include "capture/record_meta.h"
+#include "capture/settings.h"
+#include "common/cleanup.h"
+#include "common/log.h"
+
+#define DEFAULT_BUFFER_BYTES (4u << 20)
+#define FLUSH_NS 900000000ULL /* with the tick on top still within a second */
+#define TICK_MIN_MS 2
+#define TICK_MAX_MS 100
+/* Bytes a CPU can produce per ms: 2.2 million faults a second, more than any takes. */
+#define BYTES_PER_MS 80000
+
+enum stop_reason { STOP_NOT, STOP_COMMAND, STOP_SIGNAL, STOP_LIMIT };
+
+struct recording {
+	const struct record_options *options;
+	struct record_summary *summary;
+	struct journal *journal;
+	struct instance *instance;
+	struct points *points;
+	struct child *child;
+	struct buffers *buffers;
+	struct rebase *rebase;
+	struct trace_writer *writer;
+	struct ingest ingest;
+	sigset_t mask; /* of the command, and ours afterwards */
+	int signal_fd;
+	uint64_t start, flushed;
+	uint64_t flushed_events;
+	enum stop_reason stop;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+/* Signals come through a descriptor; those that were ignored stay so (nohup, background). */
+static int signals_take(struct recording *rec)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction old;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&set, ends[i]);
+	if (sigprocmask(SIG_BLOCK, &set, &rec->mask) < 0)
+		return error_errno();
+	rec->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return rec->signal_fd < 0 ? error_errno() : 0;
+}
+
+static int say_output(const struct recording *rec, int error)
+{
+	const char *path = rec->options->output;
+
+	if (error == -EEXIST)
+		log_error("%s: exists already: --force replaces it", path);
+	else if (error == -ENOENT)
+		log_error("%s: no such directory", path);
+	else if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
+		log_error("%s: no room left (%s): recording stopped, what was written is readable",
+		          path, strerror(-error));
+	else
+		log_error("%s: %s", path, strerror(-error));
+	return error;
+}
+
+static int open_output(struct recording *rec)
+{
+	struct trace_meta *meta;
+	int fd, r;
+
+	fd = trace_output_open(rec->options->output, rec->options->force);
+	if (fd < 0)
+		return say_output(rec, fd);
+	r = trace_meta_new(&meta);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	r = record_meta_fill(meta, rec->options, (uint32_t)child_pid(rec->child), rec->start);
+	if (r < 0)
+		close(fd);
+	else
+		r = trace_writer_new(&rec->writer, fd, meta, NULL);
+	trace_meta_free(meta);
+	if (r >= 0)
+		r = record_stat_write(rec->writer, STAT_START, rec->start, NULL);
+	if (r >= 0)
+		r = trace_writer_flush(rec->writer);
+	return r < 0 ? say_output(rec, r) : 0;
+}
+
+static int set_up(struct recording *rec)
+{
+	const struct record_options *o = rec->options;
+	int r;
+
+	r = rebase_new(&rec->rebase, o->raw_addresses);
+	if (r >= 0)
+		r = journal_new(&rec->journal);
+	if (r >= 0)
+		r = instance_new(&rec->instance, rec->journal, o->buffer_bytes);
+	if (r >= 0)
+		r = buffers_new(&rec->buffers, rec->instance, o->plain_reads, rec->start);
+	if (r >= 0)
+		r = instance_follow_task(rec->instance, (uint32_t)child_pid(rec->child));
+	if (r >= 0)
+		r = points_enable(rec->points, rec->instance);
+	if (r < 0)
+		return r;
+	ingest_init(&rec->ingest, rec->points, rec->writer, rec->rebase,
+	            (uint32_t)child_pid(rec->child));
+	rec->ingest.names = !o->no_names;
+	rec->summary->used_io_uring = buffers_use_io_uring(rec->buffers);
+	return instance_on(rec->instance, true);
+}
+
+static int round_write(struct recording *rec, bool last)
+{
+	struct merge_item item;
+	int r = buffers_fill(rec->buffers, last);
+
+	while (r >= 0 && (r = buffers_next(rec->buffers, &item)) > 0) {
+		r = ingest_item(&rec->ingest, (enum merge_kind)r, &item);
+		if (r < 0)
+			return say_output(rec, r);
+	}
+	return r;
+}
+
+static int flush(struct recording *rec, uint64_t now)
+{
+	int r;
+
+	if (now - rec->flushed < FLUSH_NS)
+		return 0;
+	rec->flushed = now;
+	if (rec->flushed_events == trace_writer_events(rec->writer))
+		return 0;
+	rec->flushed_events = trace_writer_events(rec->writer);
+	r = trace_writer_flush(rec->writer);
+	return r < 0 ? say_output(rec, r) : 0;
+}
+
+static void take_child_end(struct recording *rec, bool wait)
+{
+	int status;
+
+	if (rec->summary->command_ended || child_collect(rec->child, wait, &status) <= 0)
+		return;
+	rec->summary->command_ended = true;
+	rec->summary->command_status = status;
+}
+
+/*
+ * A signal that somebody sent us alone goes on to the command; one of the
+ * terminal has reached it already.
+ */
+static void take_signals(struct recording *rec)
+{
+	struct signalfd_siginfo info;
+
+	while (read(rec->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			take_child_end(rec, false);
+			if (rec->summary->command_ended && rec->stop == STOP_NOT)
+				rec->stop = STOP_COMMAND;
+			continue;
+		}
+		if (info.ssi_code <= 0 && !rec->summary->command_ended)
+			kill(child_pid(rec->child), (int)info.ssi_signo);
+		rec->stop = STOP_SIGNAL;
+	}
+}
+
+static void check_limits(struct recording *rec, uint64_t now)
+{
+	const struct record_options *o = rec->options;
+
+	if (rec->stop != STOP_NOT)
+		return;
+	if (o->max_duration && now - rec->start >= o->max_duration) {
+		log_info("%s: recording stopped at --max-duration; the command goes on", o->output);
+		rec->stop = STOP_LIMIT;
+	} else if (o->max_bytes && trace_writer_bytes(rec->writer) >= o->max_bytes) {
+		log_info("%s: recording stopped at --max-size; the command goes on", o->output);
+		rec->stop = STOP_LIMIT;
+	}
+}
+
+static void show_progress(const struct recording *rec, uint64_t now)
+{
+	if (rec->options->progress)
+		log_progress("recording: %.1f s, %llu events, %llu lost, %.1f MiB",
+		             (double)(now - rec->start) / 1e9,
+		             (unsigned long long)trace_writer_events(rec->writer),
+		             (unsigned long long)trace_writer_lost(rec->writer),
+		             (double)trace_writer_bytes(rec->writer) / (1 << 20));
+}
+
+static int tick_ms(const struct recording *rec)
+{
+	uint64_t ms = rec->options->buffer_bytes / BYTES_PER_MS;
+
+	return ms < TICK_MIN_MS ? TICK_MIN_MS : ms > TICK_MAX_MS ? TICK_MAX_MS : (int)ms;
+}
+
+static int record_rounds(struct recording *rec)
+{
+	struct pollfd wake = { .fd = rec->signal_fd, .events = POLLIN };
+	int tick = tick_ms(rec);
+
+	while (rec->stop == STOP_NOT) {
+		uint64_t now;
+		int r;
+
+		if (poll(&wake, 1, buffers_more(rec->buffers) ? 0 : tick) < 0 && errno != EINTR)
+			return error_errno();
+		take_signals(rec);
+		r = round_write(rec, false);
+		if (r < 0)
+			return r;
+		now = now_ns();
+		r = flush(rec, now);
+		if (r < 0)
+			return r;
+		check_limits(rec, now);
+		show_progress(rec, now);
+	}
+	return 0;
+}
+
+/*
+ * The command is gone, or may go on: in the second case enters are switched
+ * off first, so that calls under way still get their leaves.
+ */
+static int stop_events(struct recording *rec)
+{
+	int r = 0;
+
+	if (rec->stop != STOP_COMMAND || rebase_tasks_alive(rec->rebase) > 1)
+		r = points_disable(rec->points, rec->instance);
+	return r < 0 ? r : instance_on(rec->instance, false);
+}
+
+static int write_remaining_losses(struct recording *rec)
+{
+	struct merge_item item;
+
+	while (buffers_remaining_loss(rec->buffers, &item) > 0) {
+		int r = ingest_item(&rec->ingest, MERGE_GAP, &item);
+
+		if (r < 0)
+			return say_output(rec, r);
+	}
+	return 0;
+}
+
+static int finish_file(struct recording *rec)
+{
+	struct record_summary *s = rec->summary;
+	struct trace_tail tail = { .time = now_ns() };
+	int r;
+
+	if (s->command_ended) {
+		tail.status = (uint32_t)s->command_status;
+		tail.flags |= TAIL_STATUS_KNOWN;
+	}
+	if (rec->stop != STOP_COMMAND) {
+		tail.flags |= TAIL_INTERRUPTED;
+		s->interrupted = true;
+	}
+	r = record_stat_write(rec->writer, STAT_END, tail.time, &rec->ingest);
+	if (r >= 0)
+		r = trace_writer_finish(rec->writer, &tail);
+	return r < 0 ? say_output(rec, r) : 0;
+}
+
+static int record_end(struct recording *rec)
+{
+	int r = stop_events(rec);
+
+	rec->summary->duration = now_ns() - rec->start;
+	do {
+		if (r >= 0)
+			r = round_write(rec, true);
+	} while (r >= 0 && buffers_more(rec->buffers));
+	if (r >= 0)
+		r = write_remaining_losses(rec);
+	return r < 0 ? r : finish_file(rec);
+}
+
+/* The instance goes before we wait for anything. */
+static void release(struct recording *rec)
+{
+	rec->buffers = buffers_free(rec->buffers);
+	rec->instance = instance_free(rec->instance);
+	rec->journal = journal_free(rec->journal);
+}
+
+/* Unrecorded from here on; a second signal ends the waiting. */
+static void wait_for_command(struct recording *rec)
+{
+	struct pollfd wake = { .fd = rec->signal_fd, .events = POLLIN };
+
+	rec->stop = STOP_NOT;
+	take_child_end(rec, false);
+	while (!rec->summary->command_ended && rec->stop != STOP_SIGNAL) {
+		if (poll(&wake, 1, -1) < 0 && errno != EINTR)
+			return;
+		take_signals(rec);
+	}
+}
+
+static void sum_up(struct recording *rec)
+{
+	struct record_summary *s = rec->summary;
+
+	if (!rec->writer)
+		return;
+	s->events = trace_writer_events(rec->writer);
+	s->lost = trace_writer_lost(rec->writer);
+	s->bytes = trace_writer_bytes(rec->writer);
+	log_progress_end();
+	if (rec->ingest.counts.programs_32_bit)
+		log_warn("%llu 32-bit programs ran: their calls are not in the trace",
+		         (unsigned long long)rec->ingest.counts.programs_32_bit);
+	if (rec->ingest.counts.kernel_workers)
+		log_warn("%llu worker threads of io_uring were not followed",
+		         (unsigned long long)rec->ingest.counts.kernel_workers);
+	if (s->lost)
+		log_warn("%s: %llu events lost: --buffer-size makes the kernel's buffers larger",
+		         rec->options->output, (unsigned long long)s->lost);
+}
+
+static int prepare(struct recording *rec)
+{
+	int r;
+
+	r = instance_check();
+	if (r < 0)
+		return r;
+	r = settings_recover();
+	if (r >= 0)
+		r = points_new(&rec->points, rec->options->futex);
+	if (r < 0)
+		return r;
+	r = child_new(&rec->child, rec->options->command, &rec->mask);
+	if (r < 0) {
+		rec->summary->exec_error = r;
+		return r;
+	}
+	rec->start = rec->flushed = now_ns();
+	r = open_output(rec);
+	return r < 0 ? r : set_up(rec);
+}
+
+static int run(struct recording *rec)
+{
+	int r = prepare(rec);
+
+	if (r >= 0) {
+		r = child_start(rec->child);
+		rec->summary->exec_error = r;
+	}
+	if (r < 0) {
+		if (rec->writer)
+			unlink(rec->options->output);
+		return r;
+	}
+	r = record_rounds(rec);
+	if (r >= 0)
+		r = record_end(rec);
+	release(rec);
+	wait_for_command(rec);
+	return r;
+}
+
+int record_run(const struct record_options *options, struct record_summary *out)
+{
+	struct record_options with_defaults = *options;
+	struct recording rec = { .options = &with_defaults, .summary = out, .signal_fd = -1 };
+	int r;
+
+	*out = (struct record_summary){ 0 };
+	if (!with_defaults.buffer_bytes)
+		with_defaults.buffer_bytes = DEFAULT_BUFFER_BYTES;
+	r = signals_take(&rec);
+	if (r < 0)
+		return r;
+	r = run(&rec);
+	release(&rec);
+	sum_up(&rec);
+	child_free(rec.child);
+	trace_writer_free(rec.writer);
+	rebase_free(rec.rebase);
+	points_free(rec.points);
+	close(rec.signal_fd);
+	sigprocmask(SIG_SETMASK, &rec.mask, NULL);
+	return r;
+}
