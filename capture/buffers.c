@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,8 +12,6 @@
 #include "capture/drain.h"
 #include "common/log.h"
 
-#define HELD_BYTES (32u << 20)
-#define HELD_PER_CPU_MIN (64u << 10)
 #define HELD_PER_CPU_MAX (4u << 20)
 
 struct cpu_account {
@@ -91,28 +90,27 @@ static int queue_open(struct buffers *b, unsigned cpu, size_t bytes)
 	return q->pages ? 0 : -ENOMEM;
 }
 
-static int open_all(struct buffers *b, bool plain_reads, uint64_t start)
+static int open_all(struct buffers *b, const struct buffers_options *options)
 {
-	size_t bytes = HELD_BYTES / b->cpus;
+	size_t bytes = options->held_bytes / b->cpus;
 	int r = 0;
 
-	if (bytes < HELD_PER_CPU_MIN)
-		bytes = HELD_PER_CPU_MIN;
 	if (bytes > HELD_PER_CPU_MAX)
 		bytes = HELD_PER_CPU_MAX;
 	raise_descriptor_limit(b->cpus);
 	for (unsigned cpu = 0; cpu < b->cpus && r >= 0; cpu++) {
-		b->accounts[cpu].last = start;
+		b->accounts[cpu].last = options->start;
 		r = queue_open(b, cpu, bytes);
 	}
 	if (r >= 0)
-		r = merge_new(&b->merge, b->queues, b->count, start);
+		r = merge_new(&b->merge, b->queues, b->count, options->start);
 	if (r >= 0)
-		r = drain_new(&b->drain, b->queues, b->count, plain_reads);
+		r = drain_new(&b->drain, b->queues, b->count, options->plain_reads);
 	return r;
 }
 
-int buffers_new(struct buffers **out, struct instance *instance, bool plain_reads, uint64_t start)
+int buffers_new(struct buffers **out, struct instance *instance,
+                const struct buffers_options *options)
 {
 	struct buffers *b = calloc(1, sizeof(*b));
 	int r = -ENOMEM;
@@ -124,7 +122,7 @@ int buffers_new(struct buffers **out, struct instance *instance, bool plain_read
 	b->queues = calloc(b->cpus, sizeof(*b->queues));
 	b->accounts = calloc(b->cpus, sizeof(*b->accounts));
 	if (b->cpus && b->queues && b->accounts)
-		r = open_all(b, plain_reads, start);
+		r = open_all(b, options);
 	if (r < 0) {
 		buffers_free(b);
 		return r;
@@ -193,6 +191,17 @@ int buffers_remaining_loss(struct buffers *b, struct merge_item *out)
 			                    .since = b->accounts[cpu].last,
 			                    .missed = overrun - b->accounts[cpu].told };
 		return 1;
+	}
+	return 0;
+}
+
+int buffers_watch(const struct buffers *b, int epoll_fd)
+{
+	for (unsigned i = 0; i < b->count; i++) {
+		struct epoll_event event = { .events = EPOLLIN };
+
+		if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, b->queues[i].fd, &event) < 0)
+			return error_errno();
 	}
 	return 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All per-CPU buffers of an instance as one stream of records in time order,
- * with an account of what was lost. At most 32 MiB of raw pages are held
- * (64 KiB per CPU on machines with more than 512).
+ * with an account of what was lost.
  */
 #pragma once
 
@@ -11,9 +10,15 @@
 
 struct buffers;
 
-/* Borrows the instance. start is the time before all records. Prints its line on failure. */
-int buffers_new(struct buffers **out, struct instance *instance, bool plain_reads,
-                uint64_t start) _must_check_ _nonnull_;
+struct buffers_options {
+	uint64_t start; /* the time before all records */
+	size_t held_bytes; /* raw pages to be held at most; at least 4 pages per CPU */
+	bool plain_reads;
+};
+
+/* Borrows the instance. Prints its line on failure. */
+int buffers_new(struct buffers **out, struct instance *instance,
+                const struct buffers_options *options) _must_check_ _nonnull_;
 struct buffers *buffers_free(struct buffers *b);
 
 /*
@@ -33,5 +38,8 @@ bool buffers_more(const struct buffers *b) _nonnull_;
  * seen, for one CPU after the other. Returns 1 and the gap, or 0 when all are told.
  */
 int buffers_remaining_loss(struct buffers *b, struct merge_item *out) _must_check_ _nonnull_;
+
+/* Adds each CPU's descriptor to an epoll set, readable when there are records. */
+int buffers_watch(const struct buffers *b, int epoll_fd) _must_check_ _nonnull_;
 
 bool buffers_use_io_uring(const struct buffers *b) _nonnull_;

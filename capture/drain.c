@@ -46,9 +46,7 @@ int drain_new(struct drain **out, struct page_queue *queues, unsigned count, boo
 		return -ENOMEM;
 	d->queues = queues;
 	d->count = count;
-	if (plain) {
-		log_info("io_uring not asked for: draining with plain reads");
-	} else {
+	if (!plain) {
 		r = uring_new(&d->uring, count);
 		if (r < 0)
 			fall_back(d, r);

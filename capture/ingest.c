@@ -75,24 +75,35 @@ static void rebase_maps(struct ingest *in, uint32_t task, struct trace_maps *map
 	}
 }
 
-/* The mappings that exec made, read after the fact. */
+/* As they were when the exec was seen, else as they are now. 1: the process is gone. */
+static int find_maps(struct ingest *in, const struct event *e, const struct point_record *rec,
+                     struct trace_maps *maps)
+{
+	int r = in->watch ? watch_find(in->watch, e->task, e->time, maps) : 1;
+
+	if (r <= 0)
+		return r;
+	r = maps_read(maps, e->task, &in->key);
+	if (r == 0 && !(rec->text && maps_process_runs(e->task, rec->text, rec->text_size)))
+		r = 1;
+	in->counts.maps_late += r == 0;
+	return r;
+}
+
 static int write_maps(struct ingest *in, const struct event *e, const struct point_record *rec)
 {
 	struct trace_maps maps = { .time = e->time, .process = e->task, .flags = MAPS_READ_LATE };
-	int r;
+	int r = find_maps(in, e, rec, &maps);
 
 	in->counts.execs++;
-	r = maps_read(&maps, e->task, &in->key);
-	if (r < 0)
-		return r;
-	if (r > 0 || !rec->text || !maps_process_runs(e->task, rec->text, rec->text_size)) {
+	if (r == 0) {
+		in->counts.programs_32_bit += maps_is_32_bit(&maps);
+		rebase_maps(in, e->task, &maps);
+		r = trace_writer_maps(in->writer, &maps);
+	} else if (r > 0) {
 		in->counts.maps_missed++;
-		maps_clear(&maps);
-		return 0;
+		r = 0;
 	}
-	in->counts.programs_32_bit += maps_is_32_bit(&maps);
-	rebase_maps(in, e->task, &maps);
-	r = trace_writer_maps(in->writer, &maps);
 	maps_clear(&maps);
 	return r;
 }

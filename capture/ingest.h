@@ -12,6 +12,7 @@
 #include "capture/points.h"
 #include "capture/rebase.h"
 #include "capture/siphash.h"
+#include "capture/watch.h"
 #include "traces/writer.h"
 
 struct ingest_counts {
@@ -20,6 +21,7 @@ struct ingest_counts {
 	uint64_t kernel_workers; /* threads the kernel made for io_uring and vhost: not followed */
 	uint64_t programs_32_bit; /* their calls are invisible */
 	uint64_t execs;
+	uint64_t maps_late; /* read only when the recording met the exec */
 	uint64_t maps_missed; /* execs whose mappings could not be had */
 	uint64_t limits_unread; /* setrlimit and prlimit64 whose values were gone */
 };
@@ -28,6 +30,7 @@ struct ingest {
 	const struct points *points;
 	struct trace_writer *writer;
 	struct rebase *rebase;
+	struct watch *watch; /* NULL: none */
 	uint32_t root; /* recording begins with its exec */
 	uint64_t page_mask;
 	struct siphash_key key;

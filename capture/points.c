@@ -386,6 +386,15 @@ int points_disable(const struct points *p, struct instance *instance)
 	return r < 0 ? r : set_some(p, instance, false, false);
 }
 
+int points_enable_kind(const struct points *p, struct instance *instance, unsigned kind)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->rows[i].kind == kind)
+			return instance_event_set(instance, p->rows[i].system, p->rows[i].name,
+			                          true);
+	return -ENOENT;
+}
+
 bool points_have(const struct points *p, unsigned kind)
 {
 	return p->have[kind];

@@ -26,6 +26,10 @@ struct points *points_free(struct points *p);
 int points_enable(const struct points *p, struct instance *instance) _must_check_ _nonnull_;
 int points_disable(const struct points *p, struct instance *instance) _must_check_ _nonnull_;
 
+/* Switches on the tracepoint of one kind only. */
+int points_enable_kind(const struct points *p, struct instance *instance,
+                       unsigned kind) _must_check_ _nonnull_;
+
 /* The tracepoint of a kind was found on this kernel. */
 bool points_have(const struct points *p, unsigned kind) _nonnull_;
 

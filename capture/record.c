@@ -24,6 +24,7 @@
 #include "common/log.h"
 
 #define DEFAULT_BUFFER_BYTES (4u << 20)
+#define HELD_BYTES (32u << 20) /* of raw pages, in our own memory */
 #define FLUSH_NS 900000000ULL /* with the tick on top still within a second */
 #define TICK_MIN_MS 2
 #define TICK_MAX_MS 100
@@ -40,6 +41,7 @@ struct recording {
 	struct points *points;
 	struct child *child;
 	struct buffers *buffers;
+	struct watch *watch;
 	struct rebase *rebase;
 	struct trace_writer *writer;
 	struct ingest ingest;
@@ -118,27 +120,43 @@ static int open_output(struct recording *rec)
 	return r < 0 ? say_output(rec, r) : 0;
 }
 
+static int set_up_ingest(struct recording *rec)
+{
+	uint32_t root = (uint32_t)child_pid(rec->child);
+	int r = rebase_new(&rec->rebase, rec->options->raw_addresses);
+
+	if (r < 0)
+		return r;
+	ingest_init(&rec->ingest, rec->points, rec->writer, rec->rebase, root);
+	rec->ingest.names = !rec->options->no_names;
+	r = watch_new(&rec->watch, rec->points, rec->journal, root, &rec->ingest.key);
+	rec->ingest.watch = rec->watch;
+	return r;
+}
+
 static int set_up(struct recording *rec)
 {
 	const struct record_options *o = rec->options;
+	const struct buffers_options buffers = { .start = rec->start,
+		                                 .held_bytes = HELD_BYTES,
+		                                 .plain_reads = o->plain_reads };
 	int r;
 
-	r = rebase_new(&rec->rebase, o->raw_addresses);
-	if (r >= 0)
-		r = journal_new(&rec->journal);
+	r = journal_new(&rec->journal);
 	if (r >= 0)
 		r = instance_new(&rec->instance, rec->journal, o->buffer_bytes);
 	if (r >= 0)
-		r = buffers_new(&rec->buffers, rec->instance, o->plain_reads, rec->start);
+		r = buffers_new(&rec->buffers, rec->instance, &buffers);
 	if (r >= 0)
 		r = instance_follow_task(rec->instance, (uint32_t)child_pid(rec->child));
 	if (r >= 0)
 		r = points_enable(rec->points, rec->instance);
+	if (r >= 0)
+		r = set_up_ingest(rec);
 	if (r < 0)
 		return r;
-	ingest_init(&rec->ingest, rec->points, rec->writer, rec->rebase,
-	            (uint32_t)child_pid(rec->child));
-	rec->ingest.names = !o->no_names;
+	if (o->plain_reads)
+		log_info("--no-io-uring: draining with plain reads");
 	rec->summary->used_io_uring = buffers_use_io_uring(rec->buffers);
 	return instance_on(rec->instance, true);
 }
@@ -233,19 +251,39 @@ static int tick_ms(const struct recording *rec)
 	return ms < TICK_MIN_MS ? TICK_MIN_MS : ms > TICK_MAX_MS ? TICK_MAX_MS : (int)ms;
 }
 
-static int record_rounds(struct recording *rec)
+/* Until the next round is due; execs are looked at as they come. */
+static int wait_tick(struct recording *rec)
 {
-	struct pollfd wake = { .fd = rec->signal_fd, .events = POLLIN };
-	int tick = tick_ms(rec);
+	struct pollfd wake[] = { { .fd = rec->signal_fd, .events = POLLIN },
+		                 { .fd = watch_fd(rec->watch), .events = POLLIN } };
+	uint64_t due = now_ns() + (uint64_t)tick_ms(rec) * 1000000;
 
 	while (rec->stop == STOP_NOT) {
-		uint64_t now;
+		uint64_t now = now_ns();
+		int left = now < due ? (int)((due - now + 999999) / 1000000) : 0;
 		int r;
 
-		if (poll(&wake, 1, buffers_more(rec->buffers) ? 0 : tick) < 0 && errno != EINTR)
+		r = poll(wake, ARRAY_SIZE(wake), buffers_more(rec->buffers) ? 0 : left);
+		if (r < 0 && errno != EINTR)
 			return error_errno();
+		if (r <= 0)
+			return 0;
 		take_signals(rec);
-		r = round_write(rec, false);
+		r = watch_take(rec->watch);
+		if (r < 0 || !left)
+			return r;
+	}
+	return 0;
+}
+
+static int record_rounds(struct recording *rec)
+{
+	while (rec->stop == STOP_NOT) {
+		uint64_t now;
+		int r = wait_tick(rec);
+
+		if (r >= 0)
+			r = round_write(rec, false);
 		if (r < 0)
 			return r;
 		now = now_ns();
@@ -306,8 +344,10 @@ static int finish_file(struct recording *rec)
 
 static int record_end(struct recording *rec)
 {
-	int r = stop_events(rec);
+	int r = watch_take(rec->watch);
 
+	if (r >= 0)
+		r = stop_events(rec);
 	rec->summary->duration = now_ns() - rec->start;
 	do {
 		if (r >= 0)
@@ -321,6 +361,7 @@ static int record_end(struct recording *rec)
 /* The instance goes before we wait for anything. */
 static void release(struct recording *rec)
 {
+	rec->watch = rec->ingest.watch = watch_free(rec->watch);
 	rec->buffers = buffers_free(rec->buffers);
 	rec->instance = instance_free(rec->instance);
 	rec->journal = journal_free(rec->journal);

@@ -87,6 +87,7 @@ static int set_counts(struct trace_meta *pairs, const struct ingest *in)
 		{ "recorder/kernel_workers_not_followed", c->kernel_workers },
 		{ "recorder/programs_32_bit", c->programs_32_bit },
 		{ "recorder/execs", c->execs },
+		{ "recorder/execs_with_late_maps", c->maps_late },
 		{ "recorder/execs_without_maps", c->maps_missed },
 		{ "recorder/limits_unread", c->limits_unread },
 	};
