@@ -31,7 +31,9 @@ struct execute_figures {
 	uint64_t segv, sigbus, mismatches;
 	uint64_t overhead_faults, overhead_user, overhead_system;
 	uint64_t slept; /* waits that went to sleep */
-	uint64_t drift_max;
+	uint64_t drift_max, drift_sum;
+	uint64_t refused; /* operations passed over: not on a white list */
+	bool plan_streamed; /* too large to be locked in memory: no verdict on time */
 	uint64_t peak_in_flight; /* latency pass only */
 	uint64_t mappings; /* VMAs in clusters when the first root's own list ended, 0 unknown */
 	struct execute_latency latency[PLAN_KIND_COUNT]; /* latency pass only */
