@@ -10,9 +10,11 @@
 
 /* Every command is one file, whose last symbol is its descriptor. */
 extern const struct command command_capture;
+extern const struct command command_replay_space;
 
 static const struct command *const commands[] = {
 	&command_capture,
+	&command_replay_space,
 	NULL,
 };
 

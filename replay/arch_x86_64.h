@@ -19,9 +19,8 @@ extern const char __start_mmtape_engine[], __stop_mmtape_engine[];
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-static inline __attribute__((always_inline)) uint64_t raw_call6(long number, uint64_t a, uint64_t b,
-                                                                uint64_t c, uint64_t d, uint64_t e,
-                                                                uint64_t f)
+static inline __attribute__((always_inline)) uint64_t
+raw_call6(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
 	register uint64_t r10 __asm__("r10") = d;
 	register uint64_t r8 __asm__("r8") = e;
@@ -128,7 +127,10 @@ struct arch_sigaction {
 };
 
 #define ARCH_SIGACTION(function, bits)                                                             \
-	{ (uint64_t)(function), (bits) | 0x04000000 /* SA_RESTORER */, (uint64_t)arch_restorer, 0 }
+	{                                                                                          \
+		(uint64_t)(function), (bits) | 0x04000000 /* SA_RESTORER */,                       \
+			(uint64_t)arch_restorer, 0                                                 \
+	}
 void arch_restorer(void);
 
 /* Bounds of the code in which a fault is expected, and where it goes on. */

@@ -13,7 +13,11 @@ static int run(int argc, char **argv)
 	uint32_t plan = UINT32_MAX, state = UINT32_MAX, task = UINT32_MAX, space = SPACE_NONE;
 	const struct option options[] = {
 		{ .name = "plan", .type = OPTION_U32, .target = &plan, .value = "FD", .help = "" },
-		{ .name = "state", .type = OPTION_U32, .target = &state, .value = "FD", .help = "" },
+		{ .name = "state",
+		  .type = OPTION_U32,
+		  .target = &state,
+		  .value = "FD",
+		  .help = "" },
 		{ .name = "task", .type = OPTION_U32, .target = &task, .value = "N", .help = "" },
 		{ .name = "space", .type = OPTION_U32, .target = &space, .value = "N", .help = "" },
 		{ 0 },

@@ -166,10 +166,8 @@ static inline __attribute__((always_inline)) bool do_task(struct engine *e, cons
 }
 
 /* One operation with an ordinal; its words, 0 at the end of the stream. */
-static inline __attribute__((always_inline)) unsigned do_operation(struct engine *e,
-                                                                   const uint64_t *op,
-                                                                   uint64_t head,
-                                                                   enum plan_kind kind)
+static inline __attribute__((always_inline)) unsigned
+do_operation(struct engine *e, const uint64_t *op, uint64_t head, enum plan_kind kind)
 {
 	unsigned words;
 
@@ -187,8 +185,9 @@ static inline __attribute__((always_inline)) unsigned do_operation(struct engine
 		check(e, head, raw_call2(__NR_munmap, address_of(e, op, head), op[2]), false);
 		return 3;
 	case PLAN_MADVISE:
-		check(e, head, raw_call3(__NR_madvise, address_of(e, op, head), op[2],
-		                         plan_head_small(head)),
+		check(e, head,
+		      raw_call3(__NR_madvise, address_of(e, op, head), op[2],
+		                plan_head_small(head)),
 		      false);
 		return 3;
 	case PLAN_MPROTECT:

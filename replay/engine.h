@@ -76,8 +76,7 @@ void engine_touch_install(void);
 /* engine_task.c */
 uint64_t engine_spawn(struct engine *e, uint64_t flags, uint32_t child);
 uint64_t engine_wait_child(struct engine *e, uint32_t child);
-void engine_exec(struct engine *e, uint32_t space, const uint64_t *next)
-	__attribute__((noreturn));
+void engine_exec(struct engine *e, uint32_t space, const uint64_t *next) __attribute__((noreturn));
 void engine_leave(struct engine *e) __attribute__((noreturn));
 void engine_child(uint32_t task) __attribute__((noreturn));
 struct engine engine_context(uint32_t task);

@@ -110,8 +110,7 @@ _engine_ void engine_go(struct engine *e)
 _engine_ struct engine engine_context(uint32_t task)
 {
 	struct state_task *self = engine_task(task);
-	const uint64_t *words =
-		(const uint64_t *)(PLAN_BASE + engine_plan_task(task)->words);
+	const uint64_t *words = (const uint64_t *)(PLAN_BASE + engine_plan_task(task)->words);
 
 	return (struct engine){
 		.op = words + self->position,

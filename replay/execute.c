@@ -40,7 +40,7 @@ static bool any_failed(const struct run *run)
 static int watch(const struct run *run, const sigset_t *set, int *status)
 {
 	const struct timespec look = { 0, LOOK_NS };
-	uint64_t timeout = run->options->timeout ? run->options->timeout : TIMEOUT_DEFAULT;
+	uint64_t timeout = run->options->timeout;
 	uint64_t seen = 0, seen_at = now(), progress;
 	bool asleep;
 
@@ -67,9 +67,8 @@ static int watch(const struct run *run, const sigset_t *set, int *status)
 static void end_group(const struct run *run, int *status)
 {
 	kill(-run->conductor, SIGKILL);
-	while (waitpid(run->conductor, status, 0) < 0 && errno == EINTR)
-		;
-	while (waitpid(-run->conductor, NULL, 0) > 0 || errno == EINTR)
+	waitpid(run->conductor, status, 0);
+	while (waitpid(-run->conductor, NULL, 0) > 0)
 		;
 }
 
@@ -91,9 +90,10 @@ static int run_conductor(struct run *run, const sigset_t *set)
 	r = watch(run, set, &status);
 	if (r < 0)
 		end_group(run, &status);
-	else if (status || !run->report->done)
+	else if (status || !run->report->done || any_failed(run))
 		r = -ECHILD;
-	if (r == -ECHILD && kill(-run->conductor, SIGKILL) == 0)
+	/* A conductor that failed may have left processes behind. */
+	if (r == -ECHILD)
 		end_group(run, &status);
 	prctl(PR_SET_CHILD_SUBREAPER, reaper, 0, 0, 0);
 	if (r < 0)
@@ -158,10 +158,15 @@ static void close_run(struct run *run)
 int execute_run(const struct plan *plan, const struct execute_options *options,
                 struct execute_figures *out)
 {
-	struct run run = { .plan = plan, .options = options, .self_fd = -1 };
+	struct execute_options settled = *options;
+	struct run run = { .plan = plan, .options = &settled, .self_fd = -1 };
 	sigset_t set, before;
 	int r;
 
+	if (!settled.copies)
+		settled.copies = 1;
+	if (!settled.timeout)
+		settled.timeout = TIMEOUT_DEFAULT;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGINT);

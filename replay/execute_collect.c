@@ -119,9 +119,9 @@ uint64_t run_progress(const struct run *run, bool *asleep)
 static const char *phase_name(uint32_t phase)
 {
 	static const char *const names[] = {
-		[PHASE_NONE] = "not started",         [PHASE_RUN] = "running",
-		[PHASE_WAIT] = "waiting",             [PHASE_SLEEP] = "asleep until its time",
-		[PHASE_PARKED] = "at its end",        [PHASE_EXEC] = "between two spaces",
+		[PHASE_NONE] = "not started",  [PHASE_RUN] = "running",
+		[PHASE_WAIT] = "waiting",      [PHASE_SLEEP] = "asleep until its time",
+		[PHASE_PARKED] = "at its end", [PHASE_EXEC] = "between two spaces",
 		[PHASE_GONE] = "gone",
 	};
 
@@ -216,8 +216,8 @@ void run_explain(const struct run *run, int error, int conductor_status)
 	} else if (failed) {
 		explain_failure(run, failed);
 	} else if (error == -ETIMEDOUT) {
-		log_error("no progress for %llu s: the replay is stuck and was ended",
-		          (unsigned long long)(run->options->timeout / 1000000000));
+		log_error("no progress for %.1f s: the replay is stuck and was ended",
+		          (double)run->options->timeout / 1e9);
 		describe_stuck(run);
 	} else if (run->report->said) {
 		return;

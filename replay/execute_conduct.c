@@ -64,8 +64,8 @@ static int open_descriptors(const struct run *run, int *high, int floor)
 		if ((high[n++] = keep_high(run->states[copy].fd, floor)) < 0)
 			return high[n - 1];
 		for (uint32_t f = 0; f < run->plan->header->file_count; f++) {
-			_cleanup_close_ int fd = scratch_open(
-				run->plan, f, options->files_on_disk, options->files_cold);
+			_cleanup_close_ int fd = scratch_open(run->plan, f, options->files_on_disk,
+			                                      options->files_cold);
 
 			if (fd < 0)
 				return fd;
@@ -116,8 +116,8 @@ static void exec_root(const struct run *run, uint32_t copy, uint32_t root)
 {
 	struct run_numbers numbers = run_numbers(run->plan, copy);
 	char plan[12], state[12], task[12];
-	const char *argv[] = { "mmtape",  "replay-space", "--plan", plan, "--state",
-		               state, "--task",       task,     NULL };
+	const char *argv[] = { "mmtape", "replay-space", "--plan", plan, "--state",
+		               state,    "--task",       task,     NULL };
 	char *const environment[] = { NULL };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

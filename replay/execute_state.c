@@ -70,8 +70,8 @@ static void write_execs(struct state_header *h, const struct plan *plan)
 {
 	const struct plan_space *spaces = plan_at(plan, plan->header->spaces);
 	struct state_exec *execs = (struct state_exec *)((char *)h + h->execs);
-	const char *words[] = { "mmtape", "replay-space", "--plan", NULL, "--state", NULL,
-		                "--task", "--space" };
+	const char *words[] = { "mmtape",  "replay-space", "--plan", NULL,
+		                "--state", NULL,           "--task", "--space" };
 
 	for (unsigned i = 0; i < ARRAY_SIZE(words); i++)
 		if (words[i])
@@ -90,8 +90,8 @@ static void write_header(struct state_header *h, const struct plan *plan,
 
 	h->marks = options->marks;
 	h->measure_latency = options->latency;
-	h->spin = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) > 1 ? SPIN_LOOKS :
-	                                                                              0;
+	h->spin = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) > 1 ? SPIN_LOOKS
+	                                                                             : 0;
 	h->fill = options->fill;
 	h->fill_ratio = options->fill == FILL_ZERO ? 0 : options->fill_ratio;
 	h->pace = options->pace;
@@ -146,8 +146,8 @@ int run_state_make(struct run_state *out, const struct plan *plan,
 		r = out->fd < 0 || ftruncate(out->fd, (off_t)out->bytes) < 0 ? error_errno() : 0;
 	}
 	if (r >= 0) {
-		out->header = mmap(NULL, out->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd,
-		                   0);
+		out->header =
+			mmap(NULL, out->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, out->fd, 0);
 		if (out->header == MAP_FAILED) {
 			out->header = NULL;
 			r = error_errno();

@@ -69,11 +69,18 @@ static const uint64_t *find(const struct plan *plan, uint32_t task, uint64_t ord
 	return NULL;
 }
 
+static unsigned shown(uint64_t head)
+{
+	enum plan_kind kind = plan_head_kind(head);
+
+	return kind < PLAN_KIND_COUNT ? rows[kind].shown : 0;
+}
+
 static int append(char *out, size_t size, int at, const char *fmt, uint64_t value)
 {
 	if (at < 0 || (size_t)at >= size)
 		return at;
-	/* fmt is one of the constants below. */
+		/* fmt is one of the constants below. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	return at + snprintf(out + at, size - (size_t)at, fmt, value);
@@ -98,7 +105,7 @@ void plan_describe(const struct plan *plan, uint32_t task, uint64_t ordinal, cha
 	}
 	at = snprintf(out, size, "task %u, operation %" PRIu64 ": %s(", row->recorded_id, ordinal,
 	              plan_kind_name(plan_head_kind(*op)));
-	for (unsigned i = 0; i < rows[plan_head_kind(*op)].shown; i++)
+	for (unsigned i = 0; i < shown(*op); i++)
 		at = append(out, size, at, i ? ", 0x%" PRIx64 : "0x%" PRIx64, op[1 + i]);
 	if (plan_head_small(*op))
 		at = append(out, size, at, "; %" PRIu64, plan_head_small(*op));

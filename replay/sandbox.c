@@ -45,7 +45,8 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &header, data) < 0 ? error_errno() : 0;
 }
 
-/* Raising one's own score needs no privilege; a /proc that cannot be written is not worth failing. */
+/* Raising one's own score needs no privilege; a /proc that cannot be written is not worth failing.
+ */
 static void offer_to_oom_killer(void)
 {
 	_cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

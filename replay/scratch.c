@@ -71,7 +71,8 @@ static int fill(int fd, const struct plan *plan, const struct plan_file *file, b
 	const uint64_t *windows = plan_at(plan, file->windows);
 	int r = 0;
 
-	/* A cold file in memory stays a hole; on disk it is written, then dropped from the cache. */
+	/* A cold file in memory stays a hole; on disk it is written, then dropped from the cache.
+	 */
 	if (cold && !on_disk)
 		return 0;
 	for (uint64_t i = 0; i < file->window_count && !r; i++)

@@ -87,23 +87,53 @@ static int make_maps(const struct plan_space *space)
 }
 
 /*
- * Until 5.14 the kernel wanted the break above the end of data (kernel/sys.c,
- * validate_prctl_map_addr), which lies high in a position-independent program:
- * then the data is declared to lie below.
+ * All at once, which needs no privilege (kernel/sys.c, prctl_set_mm_map) but a
+ * kernel with checkpoint and restore. Until 5.14 the break had to lie above the
+ * end of data, so the data is declared to lie below every cluster.
  */
+static int set_break_by_map(uint64_t start)
+{
+	extern const char __executable_start[], etext[];
+	uint64_t here = (uint64_t)__builtin_frame_address(0);
+	struct prctl_mm_map map = {
+		.start_code = (uint64_t)__executable_start,
+		.end_code = (uint64_t)etext,
+		.start_data = PLAN_BASE,
+		.end_data = PLAN_BASE,
+		.start_brk = start,
+		.brk = start,
+		.start_stack = here,
+		.arg_start = here,
+		.arg_end = here,
+		.env_start = here,
+		.env_end = here,
+		.exe_fd = UINT32_MAX,
+	};
+
+	return prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0) ? error_errno() : 0;
+}
+
+/* The other way, with CAP_SYS_RESOURCE. */
 static int set_break(uint64_t start)
 {
-	if (!prctl(PR_SET_MM, PR_SET_MM_START_BRK, start, 0, 0) &&
-	    !prctl(PR_SET_MM, PR_SET_MM_BRK, start, 0, 0))
+	if (!set_break_by_map(start))
 		return 0;
-	if (errno != EINVAL)
-		return error_errno();
 	if (prctl(PR_SET_MM, PR_SET_MM_START_DATA, PLAN_BASE, 0, 0) ||
 	    prctl(PR_SET_MM, PR_SET_MM_END_DATA, PLAN_BASE, 0, 0) ||
 	    prctl(PR_SET_MM, PR_SET_MM_START_BRK, start, 0, 0) ||
 	    prctl(PR_SET_MM, PR_SET_MM_BRK, start, 0, 0))
 		return error_errno();
 	return 0;
+}
+
+bool space_can_place_heap(void)
+{
+	unsigned size;
+
+	if (!prctl(PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0))
+		return true;
+	/* Refused for want of privilege, or only for the address. */
+	return prctl(PR_SET_MM, PR_SET_MM_BRK, 0, 0, 0) && errno != EPERM;
 }
 
 static int place_heap(const struct plan_space *space)
