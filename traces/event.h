@@ -180,4 +180,5 @@ static inline bool result_is_error(uint64_t result)
  * Writes the name of a value of the given type ("MADV_DONTNEED",
  * "PROT_READ|PROT_WRITE", "ENOMEM", "0x7fb000") and returns its length, cut to size.
  */
+#define EVENT_VALUE_MAX 512 /* room for any value */
 size_t event_value_format(char *out, size_t size, enum arg_type type, uint64_t value);
