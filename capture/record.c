@@ -251,39 +251,19 @@ static int tick_ms(const struct recording *rec)
 	return ms < TICK_MIN_MS ? TICK_MIN_MS : ms > TICK_MAX_MS ? TICK_MAX_MS : (int)ms;
 }
 
-/* Until the next round is due; execs are looked at as they come. */
-static int wait_tick(struct recording *rec)
-{
-	struct pollfd wake[] = { { .fd = rec->signal_fd, .events = POLLIN },
-		                 { .fd = watch_fd(rec->watch), .events = POLLIN } };
-	uint64_t due = now_ns() + (uint64_t)tick_ms(rec) * 1000000;
-
-	while (rec->stop == STOP_NOT) {
-		uint64_t now = now_ns();
-		int left = now < due ? (int)((due - now + 999999) / 1000000) : 0;
-		int r;
-
-		r = poll(wake, ARRAY_SIZE(wake), buffers_more(rec->buffers) ? 0 : left);
-		if (r < 0 && errno != EINTR)
-			return error_errno();
-		if (r <= 0)
-			return 0;
-		take_signals(rec);
-		r = watch_take(rec->watch);
-		if (r < 0 || !left)
-			return r;
-	}
-	return 0;
-}
-
 static int record_rounds(struct recording *rec)
 {
+	struct pollfd wake = { .fd = rec->signal_fd, .events = POLLIN };
+	int tick = tick_ms(rec);
+
 	while (rec->stop == STOP_NOT) {
 		uint64_t now;
-		int r = wait_tick(rec);
+		int r;
 
-		if (r >= 0)
-			r = round_write(rec, false);
+		if (poll(&wake, 1, buffers_more(rec->buffers) ? 0 : tick) < 0 && errno != EINTR)
+			return error_errno();
+		take_signals(rec);
+		r = round_write(rec, false);
 		if (r < 0)
 			return r;
 		now = now_ns();
@@ -344,10 +324,8 @@ static int finish_file(struct recording *rec)
 
 static int record_end(struct recording *rec)
 {
-	int r = watch_take(rec->watch);
+	int r = stop_events(rec);
 
-	if (r >= 0)
-		r = stop_events(rec);
 	rec->summary->duration = now_ns() - rec->start;
 	do {
 		if (r >= 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 
 #include "capture/counters.h"
 #include "capture/record_meta.h"
@@ -74,6 +75,22 @@ int record_meta_fill(struct trace_meta *meta, const struct record_options *o, ui
 	return r < 0 ? r : settings_describe(meta);
 }
 
+/* What the recorder itself took, its io_uring workers included. */
+static int set_own_costs(struct trace_meta *pairs)
+{
+	struct rusage own;
+	int r;
+
+	if (getrusage(RUSAGE_SELF, &own) < 0)
+		return error_errno();
+	r = trace_meta_set_u64(pairs, "recorder/peak_bytes", (uint64_t)own.ru_maxrss * 1024);
+	if (r < 0)
+		return r;
+	return trace_meta_set_u64(pairs, "recorder/cpu_us",
+	                          (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1000000 +
+	                                  (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec));
+}
+
 static int set_counts(struct trace_meta *pairs, const struct ingest *in)
 {
 	const struct ingest_counts *c = &in->counts;
@@ -98,7 +115,7 @@ static int set_counts(struct trace_meta *pairs, const struct ingest *in)
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return set_own_costs(pairs);
 }
 
 int record_stat_write(struct trace_writer *w, unsigned when, uint64_t time, const struct ingest *in)

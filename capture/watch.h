@@ -3,7 +3,8 @@
  * Sees an exec at once and reads the mappings it made while they are fresh.
  * The recording's own buffers are read some twenty times a second, when a short
  * program is long gone; so a second small instance, with that one event in it,
- * wakes us.
+ * wakes a thread that is scheduled before the recorded tasks (as real-time, where
+ * that is allowed) and works some 100 us per exec.
  */
 #pragma once
 
@@ -20,12 +21,6 @@ struct journal;
 int watch_new(struct watch **out, const struct points *points, struct journal *journal,
               uint32_t task, const struct siphash_key *key) _must_check_ _nonnull_;
 struct watch *watch_free(struct watch *w);
-
-/* Readable when a program was started. */
-int watch_fd(const struct watch *w) _nonnull_;
-
-/* Reads the mappings of the programs that were started. */
-int watch_take(struct watch *w) _must_check_ _nonnull_;
 
 /*
  * Hands over the mappings of the exec of that task at about that time, as they
