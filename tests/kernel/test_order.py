@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The order of replays: a thousand show no mismatch, and each rule is needed."""
+import json
+import os
+import tempfile
+
+import lib
+
+RULES = ['use-after-map', 'unmap-after-use', 'map-after-unmap', 'fault-before-unmap', 'protect',
+         'contents', 'fork']
+TIMES = int(os.environ.get('MMTAPE_ORDER_TIMES', '1000'))
+
+
+def sample(part):
+    for path in lib.samples():
+        if part in os.path.basename(path):
+            return path
+    raise lib.Skip(f'no sample named {part}')
+
+
+def replay(path, *options, status=(0,)):
+    with tempfile.TemporaryDirectory() as scratch:
+        out = os.path.join(scratch, 'r.json')
+        done = lib.mmtape('replay', '--quiet', '-o', out, *options, path, timeout=900)
+        assert done.returncode in status, (done.returncode, done.stderr)
+        with open(out, encoding='utf-8') as file:
+            return json.load(file)
+
+
+def test_a_thousand_replays_without_mismatch():
+    lib.need_root()
+    result = replay(sample('handover'), '--repeat', TIMES, '--warmup', 0)
+    fidelity = result['fidelity']
+    assert fidelity['mismatches'] == 0, fidelity
+    timed = [row for row in result['repetitions'] if row['pass'] == 'time']
+    assert len(timed) == TIMES, len(timed)
+    recorded, replayed = fidelity['peak_calls_recorded'], fidelity['peak_calls_replayed']
+    print('   calls in flight at once:', recorded, 'recorded,', replayed, 'replayed')
+    assert replayed >= 0.9 * recorded, fidelity
+
+
+def rule_is_needed(rule):
+    lib.need_root()
+    result = replay(sample('handover'), '--repeat', 50, '--warmup', 0, '--no-latency',
+                    '--drop-rule', rule, status=(0, 3))
+    print('  ', rule, result['fidelity']['mismatches'], 'mismatches')
+    assert result['fidelity']['mismatches'] > 0, rule
+
+
+def add_rule_tests():
+    for rule in RULES:
+        globals()['test_without_' + rule.replace('-', '_')] = lambda rule=rule: rule_is_needed(rule)
+
+
+add_rule_tests()
+
+
+def test_one_child_after_the_other():
+    """A shell script's children ran one at a time: so they do in the replay."""
+    lib.need_root()
+    fidelity = replay(sample('forks'), '--repeat', 3)['fidelity']
+    assert fidelity['mismatches'] == 0, fidelity
+    assert fidelity['peak_tasks_replayed'] <= fidelity['peak_tasks_recorded'], fidelity
+
+
+lib.main(globals())
