@@ -11,11 +11,11 @@
  */
 
 #include <linux/sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/map.h"
 #include "traces/lineage.h"
+#include "traces/release.h"
 
 struct node {
 	struct lineage_task task;
@@ -58,10 +58,7 @@ struct lineage *lineage_free(struct lineage *l)
 
 void lineage_set_kernel(struct lineage *l, const char *release)
 {
-	unsigned major, minor;
-
-	if (release && sscanf(release, "%u.%u", &major, &minor) == 2)
-		l->prepared = major > 6 || (major == 6 && minor >= 10);
+	l->prepared = release_at_least(release, 6, 10);
 }
 
 /* Room for one more element. */
