@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hand-written loops of memory-management calls. A capture of this program is
+ * what the benchmark replays; the time that a loop prints is what the replay is
+ * held against. Addresses are fixed, so that both ask for the same ones, and
+ * whether pages are huge is asked for here, so that no setting matters.
+ */
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096UL
+#define MIB (1UL << 20)
+#define HUGE_PAGE (2 * MIB)
+#define ARENA ((char *)0x100000000000UL) /* far from everything; a multiple of 1 GiB */
+
+#define FAULT_BYTES (128 * MIB)
+#define STORM_BYTES (4 * HUGE_PAGE) /* a thread stack of ld.lld, had it been aligned */
+#define STORM_PIECE (4 * PAGE)
+#define SMALL_SLOTS 32UL
+#define SMALL_STRIDE (64 * PAGE)
+#define HANDOVER_PAGES 16UL
+
+#define check(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			fail(#condition);                                                          \
+	} while (0)
+
+static _Noreturn void fail(const char *what)
+{
+	fprintf(stderr, "native: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void map_at(char *at, size_t length)
+{
+	void *got = mmap(at, length, PROT_READ | PROT_WRITE,
+	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	check(got == at);
+}
+
+static void write_pages(char *from, size_t pages)
+{
+	for (size_t i = 0; i < pages; i++)
+		*(volatile char *)(from + i * PAGE) = 1;
+}
+
+/* Every page of a large mapping, as in page_fault1 of will-it-scale. */
+static uint64_t load_faults(unsigned long rounds)
+{
+	for (unsigned long i = 0; i < rounds; i++) {
+		map_at(ARENA, FAULT_BYTES);
+		check(!madvise(ARENA, FAULT_BYTES, MADV_NOHUGEPAGE));
+		write_pages(ARENA, FAULT_BYTES / PAGE);
+		check(!munmap(ARENA, FAULT_BYTES));
+	}
+	return rounds * (3 + FAULT_BYTES / PAGE);
+}
+
+/* Huge pages, given back piece by piece: each piece is a partial unmap of one. */
+static uint64_t load_storm(unsigned long rounds)
+{
+	map_at(ARENA, STORM_BYTES);
+	check(!madvise(ARENA, STORM_BYTES, MADV_HUGEPAGE));
+	for (unsigned long i = 0; i < rounds; i++) {
+		for (size_t at = 0; at < STORM_BYTES; at += HUGE_PAGE)
+			write_pages(ARENA + at, 1);
+		for (size_t at = 0; at < STORM_BYTES; at += STORM_PIECE)
+			check(!madvise(ARENA + at, STORM_PIECE, MADV_DONTNEED));
+	}
+	check(!munmap(ARENA, STORM_BYTES));
+	return rounds * (STORM_BYTES / HUGE_PAGE + STORM_BYTES / STORM_PIECE);
+}
+
+/* Some regions of 1 to 16 pages live at a time; none is touched: calls alone. */
+static uint64_t load_small(unsigned long rounds)
+{
+	for (unsigned long i = 0; i < rounds; i++) {
+		for (size_t s = 0; s < SMALL_SLOTS; s++)
+			map_at(ARENA + s * SMALL_STRIDE, (1 + (s * 7 + i) % 16) * PAGE);
+		for (size_t s = 0; s < SMALL_SLOTS; s++)
+			check(!munmap(ARENA + s * SMALL_STRIDE, (1 + (s * 7 + i) % 16) * PAGE));
+	}
+	return rounds * SMALL_SLOTS * 2;
+}
+
+/* How far a thread has come; others look at it a while, then sleep on it. */
+struct progress {
+	_Alignas(64) _Atomic uint32_t value;
+	_Atomic uint32_t waiters;
+};
+
+static struct progress maker, taker;
+static unsigned spin;
+
+static void progress_set(struct progress *p, uint32_t value)
+{
+	atomic_store(&p->value, value);
+	if (atomic_load(&p->waiters))
+		syscall(SYS_futex, &p->value, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void progress_await(struct progress *p, uint32_t value)
+{
+	uint32_t seen;
+
+	for (unsigned i = 0; i < spin; i++) {
+		if (atomic_load(&p->value) >= value)
+			return;
+		__builtin_ia32_pause();
+	}
+	atomic_fetch_add(&p->waiters, 1);
+	while ((seen = atomic_load(&p->value)) < value)
+		syscall(SYS_futex, &p->value, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+	atomic_fetch_sub(&p->waiters, 1);
+}
+
+/* The other half of the pages, and the end of the mapping. */
+static void *handover_take(void *rounds)
+{
+	for (uint32_t i = 0; i < *(unsigned long *)rounds; i++) {
+		progress_await(&maker, 2 * i + 1);
+		write_pages(ARENA + HANDOVER_PAGES / 2 * PAGE, HANDOVER_PAGES / 2);
+		progress_await(&maker, 2 * i + 2);
+		check(!munmap(ARENA, HANDOVER_PAGES * PAGE));
+		progress_set(&taker, i + 1);
+	}
+	return NULL;
+}
+
+/*
+ * One thread maps and writes, the other writes and unmaps, and the address is
+ * used again. The waits are those that a plan has: a use after its map, the
+ * unmap after all uses, the next map after the unmap.
+ */
+static uint64_t load_handover(unsigned long rounds)
+{
+	pthread_t other;
+
+	spin = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2000 : 0;
+	errno = pthread_create(&other, NULL, handover_take, &rounds);
+	check(!errno);
+	for (uint32_t i = 0; i < rounds; i++) {
+		progress_await(&taker, i);
+		map_at(ARENA, HANDOVER_PAGES * PAGE);
+		progress_set(&maker, 2 * i + 1);
+		write_pages(ARENA, HANDOVER_PAGES / 2);
+		progress_set(&maker, 2 * i + 2);
+	}
+	pthread_join(other, NULL);
+	return rounds * (2 + HANDOVER_PAGES);
+}
+
+struct load {
+	const char *name;
+	uint64_t (*run)(unsigned long rounds); /* returns how many calls and touches it made */
+};
+
+static const struct load loads[] = {
+	{ "faults", load_faults },
+	{ "storm", load_storm },
+	{ "small", load_small },
+	{ "handover", load_handover },
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long rounds = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+
+	for (size_t i = 0; rounds && i < sizeof(loads) / sizeof(loads[0]); i++) {
+		uint64_t start, operations;
+
+		if (strcmp(argv[1], loads[i].name))
+			continue;
+		start = now();
+		operations = loads[i].run(rounds);
+		printf("{\"operations\": %ju, \"ns\": %ju}\n", (uintmax_t)operations,
+		       (uintmax_t)(now() - start));
+		return 0;
+	}
+	fprintf(stderr, "usage: native (faults|storm|small|handover) ROUNDS\n");
+	return 2;
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Replay of recorded native loops, against the loops themselves; and what their plans take."""
+import json
+import os
+
+from harness import Failed, Line, Skip, interleave, last_cpu, lower_bound, median, need_capture, spread
+
+ASKED = 0.97
+ASKED_BOUND = 0.95
+ASKED_PLAN = 32
+PAIRS = 15
+OPERATIONS = 1_000_000
+
+# Rounds of each load for a second or two, with at least OPERATIONS operations; whether it has one thread.
+LOADS = {
+    'faults': (31, True),
+    'storm': (3000, True),
+    'small': (16000, True),
+    'handover': (60000, False),
+}
+
+
+def rounds(bench, load):
+    full = LOADS[load][0]
+    return bench.pick(full, max(full // 5, 2), max(full // 200, 1))
+
+
+def native_command(bench, load):
+    return [bench.tool('bench/native'), load, str(rounds(bench, load))]
+
+
+def recorded(bench, load):
+    """The trace of a native loop, made once."""
+    def make():
+        trace = bench.path(load + '.mmt.zst')
+        bench.capture(trace, *native_command(bench, load))
+        return trace
+    return bench.once('trace ' + load, make)
+
+
+def replay(bench, trace, cpus=None):
+    """The result of one repetition in traced placement and deps order."""
+    out = bench.path('result.json')
+    bench.run(bench.mmtape, 'replay', '--quiet', '--place', 'traced', '--order', 'deps', '--repeat',
+              '1', '--warmup', '0', '--no-latency', '--force', '-o', out, trace, cpus=cpus)
+    with open(out, encoding='utf-8') as f:
+        return json.load(f)
+
+
+def elapsed(result):
+    return next(r['metrics']['elapsed'] for r in result['repetitions'] if r['pass'] == 'time')
+
+
+def measure_load(bench, load):
+    need_capture()
+    single = LOADS[load][1]
+    if not single and os.cpu_count() < 2:
+        raise Skip('needs two CPUs')
+    cpus = last_cpu() if single else None
+    trace = recorded(bench, load)
+    results = []
+
+    def native():
+        return json.loads(bench.run(*native_command(bench, load), cpus=cpus))
+
+    def ours():
+        results.append(replay(bench, trace, cpus))
+        return elapsed(results[-1])
+
+    native(), ours()
+    pairs = interleave(native, ours, bench.pick(PAIRS, 7, 1))
+    operations = pairs[0][0]['operations']
+    if bench.scale == 'full' and operations < OPERATIONS:
+        raise Failed(f'{load}: only {operations} operations')
+    ratios = [mine['ns'] / 1e9 / his for mine, his in pairs]
+    bound = lower_bound(ratios)
+    mismatches = max(r['fidelity']['mismatches'] for r in results)
+    notes = [f'{operations} operations, native {median([n["ns"] for n, _ in pairs]) / operations:.0f} '
+             f'ns each, replay {median([r for _, r in pairs]) / operations * 1e9:.0f}; {len(pairs)} pairs, '
+             f'ratios {spread(ratios)}; {mismatches} mismatches']
+    bound_text = '-' if bound is None else f'{bound:.3f}'
+    ok = median(ratios) >= ASKED and bound is not None and bound >= ASKED_BOUND and not mismatches
+    return [Line(f'replay, rate against native: {load}', f'>= {ASKED}, 95% bound >= {ASKED_BOUND}',
+                 f'{median(ratios):.3f}, bound {bound_text}', ok, notes)]
+
+
+def plan_line(bench, name, trace):
+    fidelity = replay(bench, trace)['fidelity']
+    each = fidelity['plan_bytes'] / fidelity['operations']
+    return Line(f'plan, bytes per operation: {name}', f'<= {ASKED_PLAN}', f'{each:.1f}',
+                each <= ASKED_PLAN,
+                [f"{fidelity['plan_bytes']} bytes, {fidelity['operations']} operations"])
+
+
+def measure_plans(bench):
+    need_capture()
+    lines = [plan_line(bench, load, recorded(bench, load)) for load in LOADS]
+    try:
+        command = bench.link_command()
+    except Skip as why:
+        return lines + [Line('plan, bytes per operation: ld.lld', f'<= {ASKED_PLAN}', '-', None,
+                             [f'not measured: {why}'])]
+    trace = bench.path('link-plan.mmt.zst')
+    bench.capture(trace, *command)
+    return lines + [plan_line(bench, 'ld.lld', trace)]
