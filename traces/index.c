@@ -150,6 +150,8 @@ static int events_take(struct trace_index *x, const struct block_ref *ref,
 	r = gap_take(x, ref, c, h);
 	if (r < 0)
 		return r;
+	if (!c->count)
+		c->first_time = h->first;
 	c->next_index = h->index + h->events;
 	c->last_time = h->last;
 	c->damage_seen = x->status.damage_count;

@@ -27,7 +27,7 @@ struct cpu_blocks {
 	struct block_ref *refs; /* in file order, which is time order */
 	size_t count;
 	uint64_t next_index; /* events before the next block, blocks that are missing included */
-	uint64_t last_time;
+	uint64_t first_time, last_time; /* ns, of all its blocks */
 	uint64_t damage_seen; /* status.damage_count at the last block */
 };
 

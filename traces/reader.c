@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Merges the CPUs' events by time: a heap of cursors, one per CPU, each with one
- * decompressed block and one batch of decoded events. As long as the first
- * cursor's next event is older than that of any other, it is handed out without
- * a look at the heap.
+ * Merges the CPUs' events by time: a tournament of cursors, one per CPU, each with
+ * one decompressed block and one batch of decoded events.
  */
 
 #include <inttypes.h>
@@ -13,6 +11,7 @@
 #include "common/log.h"
 #include "traces/codec.h"
 #include "traces/index.h"
+#include "traces/tournament.h"
 
 #define BATCH 64
 
@@ -29,24 +28,17 @@ struct cursor {
 
 struct trace_reader {
 	struct trace_index index;
-	struct cursor **heap; /* by (time, CPU) of the next event */
-	size_t heap_count;
-	struct cursor *cursors;
-	struct cursor *first; /* whose event was handed out last; heap[0], or NULL */
-	uint64_t bound; /* first's events before this time need no look at the heap */
+	struct cursor *cursors; /* by CPU */
+	struct tournament order; /* of the cursors, by the time of the next event */
+	uint64_t from; /* ns, of the first event: times in the tournament count from here */
+	struct cursor *first; /* whose event was handed out last */
+	size_t live; /* cursors that have a next event */
 	int error; /* said once, returned from then on */
 };
 
-static uint64_t cursor_time(const struct cursor *c)
+static uint64_t cursor_key(const struct trace_reader *r, const struct cursor *c)
 {
-	return c->batch[c->at].time;
-}
-
-static bool cursor_before(const struct cursor *a, const struct cursor *b)
-{
-	uint64_t ta = cursor_time(a), tb = cursor_time(b);
-
-	return ta < tb || (ta == tb && a->cpu < b->cpu);
+	return tournament_key(&r->order, c->batch[c->at].time - r->from, c->slot);
 }
 
 /*
@@ -63,6 +55,11 @@ static int block_broken(struct trace_reader *r, const struct cursor *c, int erro
 	          "recovers what is whole",
 	          r->index.path, ref->offset, r->index.path);
 	return -EBADMSG;
+}
+
+static bool times_fit(const struct trace_reader *r, uint64_t first, uint64_t last)
+{
+	return first >= r->from && last - r->from <= tournament_max(&r->order);
 }
 
 /* Opens the next block of the CPU: 1, or 0 behind the last one. */
@@ -88,7 +85,7 @@ static int block_open(struct trace_reader *r, struct cursor *c)
 	error = trace_index_read(&r->index, ref, c->raw);
 	error = error ? error : block_header_decode(&header, c->raw);
 	error = error ? error : evts_head_decode(&head, c->raw + FORMAT_BLOCK_HEADER);
-	if (!error && head.cpu != c->cpu)
+	if (!error && (head.cpu != c->cpu || !times_fit(r, head.first, head.last)))
 		error = -EBADMSG;
 	if (!error)
 		error = evts_decoder_open(c->decoder, c->raw + FORMAT_BLOCK_HEADER,
@@ -115,40 +112,16 @@ static int cursor_fill(struct trace_reader *r, struct cursor *c)
 	return 1;
 }
 
-static void heap_sift(struct trace_reader *r, size_t i)
-{
-	struct cursor *c = r->heap[i];
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= r->heap_count)
-			break;
-		if (child + 1 < r->heap_count && cursor_before(r->heap[child + 1], r->heap[child]))
-			child++;
-		if (!cursor_before(r->heap[child], c))
-			break;
-		r->heap[i] = r->heap[child];
-		i = child;
-	}
-	r->heap[i] = c;
-}
-
-/* From which time on the second cursor may come first. */
-static uint64_t heap_bound(const struct trace_reader *r)
-{
-	const struct cursor *second = NULL;
-
-	for (size_t i = 1; i < 3 && i < r->heap_count; i++)
-		if (!second || cursor_before(r->heap[i], second))
-			second = r->heap[i];
-	return second ? cursor_time(second) : UINT64_MAX;
-}
-
 static int cursors_start(struct trace_reader *r)
 {
+	size_t streams = (size_t)1 << r->order.stream_bits;
+	_cleanup_free_ uint64_t *keys = malloc(streams * sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	memset(keys, 0xff, streams * sizeof(*keys)); /* TOURNAMENT_ENDED */
 	r->first = NULL;
-	r->heap_count = 0;
+	r->live = 0;
 	for (size_t i = 0; i < r->index.cpu_count; i++) {
 		struct cursor *c = &r->cursors[i];
 		int n;
@@ -159,12 +132,35 @@ static int cursors_start(struct trace_reader *r)
 		n = cursor_fill(r, c);
 		if (n < 0)
 			return n;
-		if (n)
-			r->heap[r->heap_count++] = c;
+		if (!n)
+			continue;
+		keys[i] = cursor_key(r, c);
+		r->live++;
 	}
-	for (size_t i = r->heap_count / 2; i-- > 0;)
-		heap_sift(r, i);
+	tournament_start(&r->order, keys);
 	return 0;
+}
+
+/* A hostile file may claim any times; real ones fit: 52 days of 4096 CPUs, more of fewer. */
+static int order_new(struct trace_reader *r)
+{
+	const struct trace_index *x = &r->index;
+	uint64_t last = 0;
+
+	r->order.stream_bits = tournament_bits(x->cpu_count);
+	r->order.nodes = calloc((size_t)1 << r->order.stream_bits, sizeof(*r->order.nodes));
+	if (!r->order.nodes)
+		return -ENOMEM;
+	r->from = x->cpu_count ? UINT64_MAX : 0;
+	for (size_t i = 0; i < x->cpu_count; i++) {
+		r->from = x->cpus[i].first_time < r->from ? x->cpus[i].first_time : r->from;
+		last = x->cpus[i].last_time > last ? x->cpus[i].last_time : last;
+	}
+	if (times_fit(r, r->from, last))
+		return 0;
+	log_error("%s: damaged: its events are said to span %" PRIu64 " days", x->path,
+	          (uint64_t)((last - r->from) / (86400 * 1000000000ULL)));
+	return -EBADMSG;
 }
 
 static int cursors_new(struct trace_reader *r)
@@ -172,8 +168,7 @@ static int cursors_new(struct trace_reader *r)
 	size_t count = r->index.cpu_count;
 
 	r->cursors = calloc(count + 1, sizeof(*r->cursors));
-	r->heap = calloc(count + 1, sizeof(struct cursor *));
-	if (!r->cursors || !r->heap)
+	if (!r->cursors)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		r->cursors[i].slot = i;
@@ -192,6 +187,7 @@ int trace_reader_new(struct trace_reader **out, const char *path, unsigned flags
 	if (!r)
 		return -ENOMEM;
 	error = trace_index_open(&r->index, path, flags);
+	error = error ? error : order_new(r);
 	error = error ? error : cursors_new(r);
 	error = error ? error : cursors_start(r);
 	if (error < 0) {
@@ -211,7 +207,7 @@ struct trace_reader *trace_reader_free(struct trace_reader *r)
 		free(r->cursors[i].raw);
 	}
 	free(r->cursors);
-	free(r->heap);
+	free(r->order.nodes);
 	trace_index_close(&r->index);
 	free(r);
 	return NULL;
@@ -261,17 +257,16 @@ const struct trace_tail *trace_reader_tail(const struct trace_reader *r)
 	return r->index.records.has_tail ? &r->index.records.tail : NULL;
 }
 
-/* Moves the first cursor on and puts it where it now belongs. */
-static int heap_advance(struct trace_reader *r)
+/* Behind the first cursor's batch: the next one, and its place in the order. */
+static int first_refill(struct trace_reader *r)
 {
-	int n = cursor_fill(r, r->first);
+	struct cursor *c = r->first;
+	int n = cursor_fill(r, c);
 
 	if (n < 0)
 		return n;
-	if (!n)
-		r->heap[0] = r->heap[--r->heap_count];
-	if (r->heap_count)
-		heap_sift(r, 0);
+	r->live -= (size_t)!n;
+	tournament_play(&r->order, c->slot, n ? cursor_key(r, c) : TOURNAMENT_ENDED);
 	return 0;
 }
 
@@ -279,20 +274,15 @@ int trace_reader_next(struct trace_reader *r, const struct event **out)
 {
 	struct cursor *c = r->first;
 
-	if (c && ++c->at < c->count && cursor_time(c) < r->bound) {
-		*out = &c->batch[c->at];
-		return 1;
-	}
-	if (r->error)
-		return r->error;
-	if (c)
-		r->error = heap_advance(r);
-	if (r->error || !r->heap_count) {
+	if (c && ++c->at < c->count)
+		tournament_play(&r->order, c->slot, cursor_key(r, c));
+	else if (c && !r->error)
+		r->error = first_refill(r);
+	if (r->error || !r->live) {
 		r->first = NULL;
 		return r->error;
 	}
-	c = r->first = r->heap[0];
-	r->bound = heap_bound(r);
+	c = r->first = &r->cursors[tournament_stream(&r->order, tournament_winner(&r->order))];
 	*out = &c->batch[c->at];
 	return 1;
 }
