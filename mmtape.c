@@ -10,13 +10,21 @@
 
 /* Every command is one file, whose last symbol is its descriptor. */
 extern const struct command command_capture;
+extern const struct command command_dump;
+extern const struct command command_check;
+extern const struct command command_salvage;
 extern const struct command command_replay_space;
 
+/* clang-format off */
 static const struct command *const commands[] = {
 	&command_capture,
+	&command_dump,
+	&command_check,
+	&command_salvage,
 	&command_replay_space,
 	NULL,
 };
+/* clang-format on */
 
 static void print_help(void)
 {

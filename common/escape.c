@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Escaping of strings for terminals and CSV. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "common/json_out.h"
+
+/* Beside the ASCII ones: C1 controls, and Unicode's invisible and direction marks. */
+static bool is_unsafe(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad ||
+	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+	       (code >= 0xe0000 && code <= 0xe0fff);
+}
+
+/* Prints the character at *text, `quote` as quoted says, and moves on. */
+static void put_character(FILE *out, const char **text, const char *quoted)
+{
+	uint32_t code = 0;
+	unsigned len = utf8_decode(*text, &code);
+
+	if (!len) {
+		fprintf(out, "\\x%02x", (unsigned char)**text);
+		++*text;
+		return;
+	}
+	if (code == '"')
+		fputs(quoted, out);
+	else if (code == '\\')
+		fputs("\\\\", out);
+	else if (is_unsafe(code))
+		fprintf(out, code < 0x80 ? "\\x%02x" : "\\u{%x}", code);
+	else
+		fwrite(*text, 1, len, out);
+	*text += len;
+}
+
+void escape_text(FILE *out, const char *text)
+{
+	while (*text)
+		put_character(out, &text, "\\\"");
+}
+
+void escape_csv(FILE *out, const char *text)
+{
+	bool quote = strpbrk(text, ",\" ;'") != NULL;
+
+	if (quote)
+		putc('"', out);
+	if (*text && strchr("=+-@", *text))
+		putc('\'', out);
+	while (*text)
+		put_character(out, &text, "\"\"");
+	if (quote)
+		putc('"', out);
+}

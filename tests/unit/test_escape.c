@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Strings from files do no harm where they are printed. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/cleanup.h"
+#include "common/escape.h"
+
+static void assert_escaped(void (*escape)(FILE *, const char *), const char *in, const char *want)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	escape(out, in);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void test_text(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "ld.lld", "ld.lld" },
+		{ "", "" },
+		{ "a b", "a b" },
+		{ "\033[2J", "\\x1b[2J" },
+		{ "a\nb\r\t", "a\\x0ab\\x0d\\x09" },
+		{ "\"\\", "\\\"\\\\" },
+		{ "caf\xc3\xa9", "caf\xc3\xa9" },
+		{ "\xff\xc3", "\\xff\\xc3" },
+		{ "\xc2\x9b"
+		  "31m",
+		  "\\u{9b}31m" },
+		{ "\xe2\x80\xae"
+		  "gpj",
+		  "\\u{202e}gpj" },
+		{ "\x7f", "\\x7f" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_escaped(escape_text, rows[i][0], rows[i][1]);
+}
+
+static void test_csv(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "ld.lld", "ld.lld" },      { "a,b", "\"a,b\"" },  { "a\"b", "\"a\"\"b\"" },
+		{ "=1+1", "'=1+1" },         { "@x", "'@x" },       { "-2", "'-2" },
+		{ "+2,\"", "\"'+2,\"\"\"" }, { "a\nb", "a\\x0ab" }, { "\t=1", "\\x09=1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_escaped(escape_csv, rows[i][0], rows[i][1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_csv),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
