@@ -50,6 +50,8 @@ static int run_capture(int argc, char **argv)
 		  "put the command line into the trace" },
 		{ 0, "no-io-uring", OPTION_FLAG, &o.plain_reads, NULL, "drain with plain reads" },
 		{ 0, "strict", OPTION_FLAG, &strict, NULL, "exit with 3 if events were lost" },
+		{ 0, "no-watch", OPTION_FLAG, &o.no_watch, NULL, "guess mappings of short programs",
+		  NULL, NULL, true },
 		{ 0 },
 	};
 	const struct option_spec spec = {

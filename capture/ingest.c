@@ -10,13 +10,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "capture/ingest.h"
-#include "capture/maps.h"
-#include "common/bytes.h"
 
 #ifndef PR_SET_MEMORY_MERGE
 #define PR_SET_MEMORY_MERGE 67
@@ -40,8 +37,7 @@ void ingest_init(struct ingest *in, const struct points *points, struct trace_wr
 		.names = true,
 		.have_prepare_exec = points_have(points, EVENT_PREPARE_EXEC),
 	};
-	while (getrandom(&in->key, sizeof(in->key), 0) != sizeof(in->key))
-		;
+	snapshots_init(&in->snapshots, writer, rebase, in->have_prepare_exec);
 }
 
 static int write_name(struct ingest *in, const struct event *e, uint32_t task,
@@ -62,50 +58,6 @@ static int write_name(struct ingest *in, const struct event *e, uint32_t task,
 		size = sizeof(name.name) - 1;
 	memcpy(name.name, text, size);
 	return trace_writer_name(in->writer, &name);
-}
-
-static void rebase_maps(struct ingest *in, uint32_t task, struct trace_maps *maps)
-{
-	for (size_t i = 0; i < maps->count; i++) {
-		struct trace_map *m = &maps->maps[i];
-		uint64_t start = rebase_address(in->rebase, task, m->start);
-
-		m->end = start + (m->end - m->start);
-		m->start = start;
-	}
-}
-
-/* As they were when the exec was seen, else as they are now. 1: the process is gone. */
-static int find_maps(struct ingest *in, const struct event *e, const struct point_record *rec,
-                     struct trace_maps *maps)
-{
-	int r = in->watch ? watch_find(in->watch, e->task, e->time, maps) : 1;
-
-	if (r <= 0)
-		return r;
-	r = maps_read(maps, e->task, &in->key);
-	if (r == 0 && !(rec->text && maps_process_runs(e->task, rec->text, rec->text_size)))
-		r = 1;
-	in->counts.maps_late += r == 0;
-	return r;
-}
-
-static int write_maps(struct ingest *in, const struct event *e, const struct point_record *rec)
-{
-	struct trace_maps maps = { .time = e->time, .process = e->task, .flags = MAPS_READ_LATE };
-	int r = find_maps(in, e, rec, &maps);
-
-	in->counts.execs++;
-	if (r == 0) {
-		in->counts.programs_32_bit += maps_is_32_bit(&maps);
-		rebase_maps(in, e->task, &maps);
-		r = trace_writer_maps(in->writer, &maps);
-	} else if (r > 0) {
-		in->counts.maps_missed++;
-		r = 0;
-	}
-	maps_clear(&maps);
-	return r;
 }
 
 /* Limits come as a pointer: the values are read from the process, after the call. */
@@ -176,6 +128,9 @@ static int emit(struct ingest *in, struct event *e)
 	int r;
 
 	clean_arguments(in, e);
+	r = snapshots_event(&in->snapshots, e);
+	if (r < 0)
+		return r;
 	r = rebase_event(in->rebase, e, in->have_prepare_exec);
 	return r < 0 ? r : trace_writer_event(in->writer, e);
 }
@@ -231,7 +186,7 @@ static int ingest_record(struct ingest *in, const struct merge_item *item)
 	if (r >= 0 && e->kind == EVENT_EXEC)
 		r = write_name(in, e, e->task, &rec);
 	if (r >= 0 && e->kind == EVENT_EXEC)
-		r = write_maps(in, e, &rec);
+		r = snapshots_exec(&in->snapshots, &rec);
 	return r;
 }
 
@@ -246,4 +201,14 @@ int ingest_item(struct ingest *in, enum merge_kind kind, const struct merge_item
 	if (kind == MERGE_RECORD)
 		return ingest_record(in, item);
 	return trace_writer_loss(in->writer, &loss);
+}
+
+int ingest_end(struct ingest *in)
+{
+	return snapshots_end(&in->snapshots);
+}
+
+void ingest_clear(struct ingest *in)
+{
+	snapshots_clear(&in->snapshots);
 }

@@ -11,18 +11,13 @@
 #include "capture/merge.h"
 #include "capture/points.h"
 #include "capture/rebase.h"
-#include "capture/siphash.h"
-#include "capture/watch.h"
+#include "capture/snapshots.h"
 #include "traces/writer.h"
 
 struct ingest_counts {
 	uint64_t kernel_faults; /* faults on kernel addresses, left out */
 	uint64_t unknown_records; /* records of no tracepoint of ours */
 	uint64_t kernel_workers; /* threads the kernel made for io_uring and vhost: not followed */
-	uint64_t programs_32_bit; /* their calls are invisible */
-	uint64_t execs;
-	uint64_t maps_late; /* read only when the recording met the exec */
-	uint64_t maps_missed; /* execs whose mappings could not be had */
 	uint64_t limits_unread; /* setrlimit and prlimit64 whose values were gone */
 };
 
@@ -30,10 +25,9 @@ struct ingest {
 	const struct points *points;
 	struct trace_writer *writer;
 	struct rebase *rebase;
-	struct watch *watch; /* NULL: none */
 	uint32_t root; /* recording begins with its exec */
 	uint64_t page_mask;
-	struct siphash_key key;
+	struct snapshots snapshots;
 	bool names;
 	bool have_prepare_exec;
 	bool begun;
@@ -49,3 +43,7 @@ void ingest_init(struct ingest *in, const struct points *points, struct trace_wr
 /* Handles a record or gap. 0, or what the writer said (-ENOSPC …). */
 int ingest_item(struct ingest *in, enum merge_kind kind,
                 const struct merge_item *item) _must_check_ _nonnull_;
+
+/* After the last item. */
+int ingest_end(struct ingest *in) _must_check_ _nonnull_;
+void ingest_clear(struct ingest *in) _nonnull_;

@@ -129,8 +129,10 @@ static int set_up_ingest(struct recording *rec)
 		return r;
 	ingest_init(&rec->ingest, rec->points, rec->writer, rec->rebase, root);
 	rec->ingest.names = !rec->options->no_names;
-	r = watch_new(&rec->watch, rec->points, rec->journal, root, &rec->ingest.key);
-	rec->ingest.watch = rec->watch;
+	if (rec->options->no_watch)
+		return 0;
+	r = watch_new(&rec->watch, rec->points, rec->journal, root, &rec->ingest.snapshots.key);
+	rec->ingest.snapshots.watch = rec->watch;
 	return r;
 }
 
@@ -333,13 +335,18 @@ static int record_end(struct recording *rec)
 	} while (r >= 0 && buffers_more(rec->buffers));
 	if (r >= 0)
 		r = write_remaining_losses(rec);
+	if (r >= 0) {
+		r = ingest_end(&rec->ingest);
+		if (r < 0)
+			return say_output(rec, r);
+	}
 	return r < 0 ? r : finish_file(rec);
 }
 
 /* The instance goes before we wait for anything. */
 static void release(struct recording *rec)
 {
-	rec->watch = rec->ingest.watch = watch_free(rec->watch);
+	rec->watch = rec->ingest.snapshots.watch = watch_free(rec->watch);
 	rec->buffers = buffers_free(rec->buffers);
 	rec->instance = instance_free(rec->instance);
 	rec->journal = journal_free(rec->journal);
@@ -369,9 +376,9 @@ static void sum_up(struct recording *rec)
 	s->lost = trace_writer_lost(rec->writer);
 	s->bytes = trace_writer_bytes(rec->writer);
 	log_progress_end();
-	if (rec->ingest.counts.programs_32_bit)
+	if (rec->ingest.snapshots.counts.programs_32_bit)
 		log_warn("%llu 32-bit programs ran: their calls are not in the trace",
-		         (unsigned long long)rec->ingest.counts.programs_32_bit);
+		         (unsigned long long)rec->ingest.snapshots.counts.programs_32_bit);
 	if (rec->ingest.counts.kernel_workers)
 		log_warn("%llu worker threads of io_uring were not followed",
 		         (unsigned long long)rec->ingest.counts.kernel_workers);
@@ -438,6 +445,7 @@ int record_run(const struct record_options *options, struct record_summary *out)
 	r = run(&rec);
 	release(&rec);
 	sum_up(&rec);
+	ingest_clear(&rec.ingest);
 	child_free(rec.child);
 	trace_writer_free(rec.writer);
 	rebase_free(rec.rebase);

@@ -22,6 +22,7 @@ struct record_options {
 	bool with_command; /* the command line goes into the metadata */
 	bool futex; /* record futex calls too */
 	bool plain_reads; /* do not try io_uring */
+	bool no_watch; /* for tests: mappings of short programs are then guessed */
 	uint64_t max_duration, max_bytes; /* ns and bytes, 0: none */
 	bool progress;
 };

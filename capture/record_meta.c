@@ -94,6 +94,7 @@ static int set_own_costs(struct trace_meta *pairs)
 static int set_counts(struct trace_meta *pairs, const struct ingest *in)
 {
 	const struct ingest_counts *c = &in->counts;
+	const struct snapshots_counts *maps = &in->snapshots.counts;
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -102,10 +103,11 @@ static int set_counts(struct trace_meta *pairs, const struct ingest *in)
 		{ "recorder/kernel_faults_left_out", c->kernel_faults },
 		{ "recorder/unknown_records", c->unknown_records },
 		{ "recorder/kernel_workers_not_followed", c->kernel_workers },
-		{ "recorder/programs_32_bit", c->programs_32_bit },
-		{ "recorder/execs", c->execs },
-		{ "recorder/execs_with_late_maps", c->maps_late },
-		{ "recorder/execs_without_maps", c->maps_missed },
+		{ "recorder/programs_32_bit", maps->programs_32_bit },
+		{ "recorder/execs", maps->execs },
+		{ "recorder/execs_with_late_maps", maps->late },
+		{ "recorder/execs_with_guessed_maps", maps->guessed },
+		{ "recorder/execs_without_maps", maps->missed },
 		{ "recorder/limits_unread", c->limits_unread },
 	};
 
