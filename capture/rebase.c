@@ -19,6 +19,7 @@ struct rebase_task {
 	uint64_t next_shift; /* of the space that an exec is making */
 	uint32_t id; /* 0: free slot */
 	bool execing, dead;
+	bool by_execveat; /* which of the two calls is under way */
 };
 
 struct rebase {
@@ -175,10 +176,12 @@ static void task_exit(struct rebase *r, struct rebase_task *t)
 static int task_exec(struct rebase *r, uint32_t id, uint32_t old_id)
 {
 	struct rebase_task *t = task_get(r, old_id);
+	bool by_execveat;
 	uint64_t shift;
 
 	if (!t)
 		return -ENOMEM;
+	by_execveat = t->by_execveat;
 	shift = t->execing ? t->next_shift : shift_new(r);
 	if (old_id != id) {
 		r->alive -= !t->dead;
@@ -188,7 +191,7 @@ static int task_exec(struct rebase *r, uint32_t id, uint32_t old_id)
 			return -ENOMEM;
 		r->alive += t->dead;
 	}
-	*t = (struct rebase_task){ .id = id, .shift = shift };
+	*t = (struct rebase_task){ .id = id, .shift = shift, .by_execveat = by_execveat };
 	return 0;
 }
 
@@ -209,7 +212,30 @@ static bool is_exec_call(unsigned kind, bool leave)
 	       (event_call(kind) == CALL_EXECVE || event_call(kind) == CALL_EXECVEAT);
 }
 
-static int follow(struct rebase *r, const struct event *e, bool have_prepare_exec)
+static int exec_enter(struct rebase *r, const struct event *e, bool have_prepare_exec)
+{
+	struct rebase_task *t = task_get(r, e->task);
+
+	if (!t)
+		return -ENOMEM;
+	t->by_execveat = event_call(e->kind) == CALL_EXECVEAT;
+	return have_prepare_exec ? 0 : task_execing(r, e->task);
+}
+
+/* On x86 the leave of an execveat that worked says execve (set_personality_64bit). */
+static int exec_leave(struct rebase *r, struct event *e)
+{
+	struct rebase_task *t = task_get(r, e->task);
+
+	if (!t)
+		return -ENOMEM;
+	if (t->by_execveat)
+		e->kind = EVENT_LEAVE(CALL_EXECVEAT);
+	t->execing = false;
+	return 0;
+}
+
+static int follow(struct rebase *r, struct event *e, bool have_prepare_exec)
 {
 	struct rebase_task *t;
 
@@ -227,15 +253,9 @@ static int follow(struct rebase *r, const struct event *e, bool have_prepare_exe
 		task_exit(r, t);
 		return 0;
 	}
-	if (!have_prepare_exec && is_exec_call(e->kind, false))
-		return task_execing(r, e->task);
-	if (is_exec_call(e->kind, true)) {
-		t = task_get(r, e->task);
-		if (!t)
-			return -ENOMEM;
-		t->execing = false;
-	}
-	return 0;
+	if (is_exec_call(e->kind, false))
+		return exec_enter(r, e, have_prepare_exec);
+	return is_exec_call(e->kind, true) ? exec_leave(r, e) : 0;
 }
 
 static uint64_t moved(uint64_t address, uint64_t shift)

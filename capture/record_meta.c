@@ -75,7 +75,20 @@ int record_meta_fill(struct trace_meta *meta, const struct record_options *o, ui
 	return r < 0 ? r : settings_describe(meta);
 }
 
-/* What the recorder itself took, its io_uring workers included. */
+/* Not of getrusage(): that remembers what was there before our exec. */
+static uint64_t peak_bytes(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long kib = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %llu", &kib) == 1)
+			break;
+	return kib * 1024;
+}
+
+/* What the recorder itself took. */
 static int set_own_costs(struct trace_meta *pairs)
 {
 	struct rusage own;
@@ -83,7 +96,7 @@ static int set_own_costs(struct trace_meta *pairs)
 
 	if (getrusage(RUSAGE_SELF, &own) < 0)
 		return error_errno();
-	r = trace_meta_set_u64(pairs, "recorder/peak_bytes", (uint64_t)own.ru_maxrss * 1024);
+	r = trace_meta_set_u64(pairs, "recorder/peak_bytes", peak_bytes());
 	if (r < 0)
 		return r;
 	return trace_meta_set_u64(pairs, "recorder/cpu_us",

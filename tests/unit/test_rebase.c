@@ -107,6 +107,22 @@ static void test_failed_execve_before_6_10_returns_to_the_old_space(void **state
 	assert_int_equal(leave.arg[0], (uint64_t)-2);
 }
 
+static void test_the_leave_of_execveat_says_so(void **state)
+{
+	struct event leave = { .kind = EVENT_LEAVE(CALL_EXECVE), .task = 10 };
+
+	give(*state, EVENT_NEWTASK, 10, 12, 0);
+	give(*state, EVENT_ENTER(CALL_EXECVEAT), 12, 0, 0);
+	give(*state, EVENT_PREPARE_EXEC, 12, 0, 0);
+	give(*state, EVENT_EXEC, 10, 12, 0);
+	assert_int_equal(rebase_event(*state, &leave, true), 0);
+	assert_int_equal(leave.kind, EVENT_LEAVE(CALL_EXECVEAT));
+	give(*state, EVENT_ENTER(CALL_EXECVE), 10, 0, 0);
+	leave.kind = EVENT_LEAVE(CALL_EXECVE);
+	assert_int_equal(rebase_event(*state, &leave, true), 0);
+	assert_int_equal(leave.kind, EVENT_LEAVE(CALL_EXECVE));
+}
+
 static void test_results_move_and_errors_stay(void **state)
 {
 	struct event e = { .kind = EVENT_LEAVE(CALL_MMAP), .task = 10, .arg = { HIGH } };
@@ -159,6 +175,8 @@ int main(void)
 		                                setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_failed_execve_before_6_10_returns_to_the_old_space, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_leave_of_execveat_says_so, setup,
+		                                teardown),
 		cmocka_unit_test_setup_teardown(test_results_move_and_errors_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pointers_become_flags, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_tasks_come_and_go, setup, teardown),
