@@ -125,7 +125,7 @@ static int skippable_look(struct frame_look *out, const uint8_t *data, size_t le
 struct header {
 	size_t len; /* of the frame header, magic included */
 	uint64_t content, window;
-	bool has_content, has_checksum, has_dictionary;
+	bool has_content, has_checksum, has_dictionary, has_unused;
 };
 
 /* 1 when the header does not end within `len`. */
@@ -140,6 +140,7 @@ static int header_read(struct header *out, const uint8_t *data, size_t len)
 	*out = (struct header){
 		.has_checksum = descriptor >> 2 & 1,
 		.has_dictionary = descriptor & 3,
+		.has_unused = descriptor >> 3 & 3,
 		.has_content = single || content_flag,
 	};
 	if (!single) {
@@ -209,7 +210,7 @@ int frame_look(struct frame_look *out, const uint8_t *data, size_t len, const ch
 	if (header_read(&h, data, len))
 		return 0;
 	*why = "frame without checksum or content size";
-	if (!h.has_content || !h.has_checksum || h.has_dictionary)
+	if (!h.has_content || !h.has_checksum || h.has_dictionary || h.has_unused)
 		return -EBADMSG;
 	*why = "block larger than 1 MiB when decompressed";
 	if (h.content > FORMAT_BLOCK_MAX)

@@ -416,6 +416,7 @@ void trace_index_close(struct trace_index *x)
 	evts_decoder_free(x->decoder);
 	trace_meta_free(x->meta);
 	records_clear(&x->records);
+	buffer_clear(&x->scanned);
 	free(x->path);
 	free(x->in);
 	free(x->raw);

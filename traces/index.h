@@ -46,6 +46,7 @@ struct trace_index {
 	struct evts_decoder *decoder; /* to check contents, with TRACE_TOLERATE_DAMAGE */
 	uint8_t *in; /* a frame or its beginning, room for frame_bound() bytes */
 	uint8_t *raw; /* a decompressed block or its beginning */
+	struct buffer scanned; /* the frames so far, as the seek table should list them */
 	uint64_t sequence; /* of the next block */
 	uint64_t found; /* events in readable blocks and in gaps between them */
 	uint64_t lost_here; /* losses that the file does not record but reading it shows */

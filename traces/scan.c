@@ -111,7 +111,14 @@ static int table_read(const struct trace_index *x, uint64_t offset, uint64_t siz
 	return (uint64_t)n != size || seek_table_check(*table, size, offset, entries, count) < 0;
 }
 
-/* The seek table must be whole and last; other skippable frames are none of our business. */
+/* Whether the table lists the frames that are there. After damage that cannot be asked. */
+static bool table_agrees(const struct trace_index *x, const uint8_t *entries, size_t count)
+{
+	return x->status.damage_count || (count * SEEK_ENTRY == x->scanned.len &&
+	                                  !memcmp(entries, x->scanned.data, x->scanned.len));
+}
+
+/* The seek table must be whole, true and last; other skippable frames are not ours. */
 static int skippable_take(struct trace_index *x, uint64_t at, const struct frame_look *look)
 {
 	_cleanup_free_ uint8_t *table = NULL;
@@ -122,6 +129,8 @@ static int skippable_take(struct trace_index *x, uint64_t at, const struct frame
 	if (look->magic != FORMAT_SEEK_FRAME_MAGIC)
 		return 0;
 	r = table_read(x, at, look->size, &table, &entries, &count);
+	if (!r && !table_agrees(x, entries, count))
+		r = 1;
 	return r == 1 ? trace_index_damage(x, at, look->size, "seek table") : r;
 }
 
@@ -134,6 +143,13 @@ static int damage_pass(struct trace_index *x, struct scan *s, const char *why)
 	if (s->tries >= RESYNC_TRIES_MAX)
 		why = "too damaged to go on";
 	return trace_index_damage(x, from, s->at - from, why);
+}
+
+static int frame_take(struct trace_index *x, const struct block_ref *ref, size_t have)
+{
+	int r = seek_add(&x->scanned, ref->size, ref->content);
+
+	return r ? r : trace_index_frame(x, ref, have, x->flags & TRACE_TOLERATE_DAMAGE);
 }
 
 int trace_scan(struct trace_index *x)
@@ -160,8 +176,10 @@ int trace_scan(struct trace_index *x)
 		ref = (struct block_ref){ .offset = s.at,
 			                  .size = (uint32_t)look.size,
 			                  .content = look.content };
-		r = look.skippable ? skippable_take(x, s.at, &look)
-		                   : trace_index_frame(x, &ref, have, verify);
+		if (look.skippable)
+			r = skippable_take(x, s.at, &look);
+		else
+			r = frame_take(x, &ref, have);
 		s.at += look.size;
 	}
 	return r;

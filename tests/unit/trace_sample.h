@@ -135,8 +135,11 @@ static _unused_ void sample_of_bytes(struct sample *s, const uint8_t *bytes, siz
 	assert_int_equal(pwrite(s->fd, bytes, len, 0), (ssize_t)len);
 }
 
-/* Messages of the code under test are expected: they would only confuse. */
+/*
+ * Messages of the code under test are expected, and would bury the tests' own. Set LOUD to
+ * see them, and where an assertion failed.
+ */
 static _unused_ int silence(void)
 {
-	return freopen("/dev/null", "w", stderr) ? 0 : -1;
+	return getenv("LOUD") || freopen("/dev/null", "w", stderr) ? 0 : -1;
 }
