@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/metrics.h"
 #include "analysis/result.h"
 #include "analysis/result_tree.h"
 #include "common/cleanup.h"
@@ -150,14 +151,27 @@ int result_row(struct result *r, unsigned boot, unsigned round, const char *pass
 	return 0;
 }
 
+static int declare_known(struct result *r, const char *name)
+{
+	const struct metric_row *row = metric_find(name);
+	int e;
+
+	if (!row)
+		return result_metric(r, name, "", BETTER_NONE, false);
+	e = result_metric(r, name, row->unit, row->better, row->primary);
+	/* The eleventh primary one is exploratory. */
+	return e == -E2BIG && row->primary ? result_metric(r, name, row->unit, row->better, false)
+	                                   : e;
+}
+
 int result_value(struct result *r, const char *name, double value)
 {
 	json_t *number;
 
-	if (!r->row || !isfinite(value))
+	if (!r->row || !(fabs(value) <= RESULT_MAX_VALUE))
 		return -EINVAL;
 	if (!json_object_get(json_object_get(r->tree, "units"), name)) {
-		int e = result_metric(r, name, "", BETTER_NONE, false);
+		int e = declare_known(r, name);
 
 		if (e < 0)
 			return e;

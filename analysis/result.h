@@ -42,10 +42,11 @@
 
 /* Bounds of a file that is read. */
 #define RESULT_MAX_BYTES (16u << 20)
-#define RESULT_MAX_ROWS 100000u
-#define RESULT_MAX_METRICS 4096u /* of a row */
+#define RESULT_MAX_ROWS 10000u
+#define RESULT_MAX_METRICS 4096u /* different names in a file */
 #define RESULT_MAX_NAME 255u /* bytes of a metric's name, unit or pass */
 #define RESULT_MAX_PRIMARY 10u
+#define RESULT_MAX_VALUE 1e100 /* either sign: squares and sums of squares stay finite */
 
 /* The pass that times; a metric found in several passes is taken from it. */
 #define RESULT_PASS_TIME "time"
@@ -77,7 +78,10 @@ int result_metric(struct result *r, const char *name, const char *unit, enum res
 /* Begins a row; values go to it until the next row. */
 int result_row(struct result *r, unsigned boot, unsigned round,
                const char *pass) _must_check_ _nonnull_;
-/* A metric that was not declared is declared as exploratory without a unit. */
+/*
+ * A metric that was not declared is declared as its row of metrics.h says, else
+ * as exploratory without a unit. -EINVAL before the first row or beyond RESULT_MAX_VALUE.
+ */
 int result_value(struct result *r, const char *name, double value) _must_check_ _nonnull_;
 
 /* Both print their one line. Writing "-" goes to standard output. */

@@ -91,8 +91,8 @@ static int check_numbers(struct fault *f, const char *what, const json_t *object
 	{
 		if (!name_fits(name))
 			return fault(f, "'%s' has a name that is empty or too long", what);
-		if (!json_is_number(value) || !isfinite(json_number_value(value)))
-			return fault(f, "'%s' in '%s' is not a number", name, what);
+		if (!json_is_number(value) || !(fabs(json_number_value(value)) <= RESULT_MAX_VALUE))
+			return fault(f, "'%s' in '%s' is not a number up to 1e100", name, what);
 	}
 	return 0;
 }
@@ -134,6 +134,7 @@ static bool is_index(const json_t *j)
 static int check_rows(struct fault *f, const json_t *tree)
 {
 	const json_t *rows = json_object_get(tree, "repetitions"), *row;
+	_cleanup_(cleanup_json) json_t *names = json_object();
 	size_t i;
 
 	if (!json_is_array(rows) || json_array_size(rows) > RESULT_MAX_ROWS)
@@ -148,6 +149,10 @@ static int check_rows(struct fault *f, const json_t *tree)
 			return fault(f, "row %zu lacks a boot, round or pass", i);
 		if (check_numbers(&inner, "metrics", json_object_get(row, "metrics")) < 0)
 			return fault(f, "row %zu: %.200s", i, inner.text);
+		if (json_object_update(names, json_object_get(row, "metrics")) < 0)
+			return -ENOMEM;
+		if (json_object_size(names) > RESULT_MAX_METRICS)
+			return fault(f, "it has more than %u metrics", RESULT_MAX_METRICS);
 	}
 	return 0;
 }
@@ -235,6 +240,8 @@ int result_read(struct result **out, const char *path)
 		return r;
 	r = check_tree(&f, tree);
 	if (r < 0) {
+		if (r == -ENOMEM)
+			fault(&f, "%s", strerror(ENOMEM));
 		log_error("%s: a damaged result: %s", path, f.text);
 		return r;
 	}

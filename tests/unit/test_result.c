@@ -77,7 +77,7 @@ static struct result *small_result(void)
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(result_row(r, 0, i, RESULT_PASS_TIME), 0);
 		assert_int_equal(result_value(r, "elapsed", 1.25 + i / 3.0), 0);
-		assert_int_equal(result_value(r, "vmstat.pgfault", 1e6 + i), 0);
+		assert_int_equal(result_value(r, "vmstat.pgactivate", 1e6 + i), 0);
 	}
 	return r;
 }
@@ -92,8 +92,8 @@ static void test_round_trip(void **state)
 	assert_string_equal(result_unit(back, "elapsed"), "s");
 	assert_int_equal(result_direction(back, "elapsed"), BETTER_LESS);
 	assert_true(result_is_primary(back, "elapsed"));
-	assert_false(result_is_primary(back, "vmstat.pgfault"));
-	assert_int_equal(result_direction(back, "vmstat.pgfault"), BETTER_NONE);
+	assert_false(result_is_primary(back, "vmstat.pgactivate"));
+	assert_int_equal(result_direction(back, "vmstat.pgactivate"), BETTER_NONE);
 	result_free(r);
 	result_free(back);
 }
@@ -141,6 +141,30 @@ static void test_builder_bounds(void **state)
 	memset(name, 'n', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	assert_int_equal(result_metric(r, name, "", BETTER_LESS, false), -E2BIG);
+	result_free(r);
+}
+
+static void test_known_metrics_declare_themselves(void **state)
+{
+	struct result *r;
+	char name[64];
+
+	assert_int_equal(result_new(&r), 0);
+	assert_int_equal(result_row(r, 0, 0, "time"), 0);
+	assert_int_equal(result_value(r, "elapsed", 1), 0);
+	assert_int_equal(result_value(r, "latency.madvise.p99", 1), 0);
+	assert_int_equal(result_value(r, "nothing-known", 1), 0);
+	assert_true(result_is_primary(r, "elapsed"));
+	assert_string_equal(result_unit(r, "elapsed"), "s");
+	assert_string_equal(result_unit(r, "latency.madvise.p99"), "ns");
+	assert_int_equal(result_direction(r, "latency.madvise.p99"), BETTER_LESS);
+	assert_int_equal(result_direction(r, "nothing-known"), BETTER_NONE);
+	for (unsigned i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "role%u.wait", i);
+		assert_int_equal(result_value(r, name, 1), 0);
+	}
+	assert_true(result_is_primary(r, "role8.wait"));
+	assert_false(result_is_primary(r, "role9.wait"));
 	result_free(r);
 }
 
@@ -300,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_file_is_private_and_exclusive),
 		cmocka_unit_test(test_full_disk_is_said),
 		cmocka_unit_test(test_builder_bounds),
+		cmocka_unit_test(test_known_metrics_declare_themselves),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_cut_anywhere_is_refused),
 		cmocka_unit_test(test_flipped_bytes_do_not_crash),

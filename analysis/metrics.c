@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of metrics. A direction is given only where no one would argue
+ * about it: more huge pages, for one, may be good or bad.
+ */
+
+#include <fnmatch.h>
+#include <stddef.h>
+
+#include "analysis/metrics.h"
+#include "common/cleanup.h"
+
+static const struct metric_row rows[] = {
+	/* of a repetition */
+	{ "elapsed", "s", BETTER_LESS, true },
+	{ "system", "s", BETTER_LESS, true },
+	{ "user", "s", BETTER_LESS, false },
+	{ "faults_minor", "", BETTER_LESS, false },
+	{ "faults_major", "", BETTER_LESS, false },
+	{ "slept", "", BETTER_NONE, false },
+	{ "drift_max", "s", BETTER_LESS, false },
+	{ "mappings", "", BETTER_NONE, false },
+	{ "peak_in_flight", "", BETTER_NONE, false },
+	/* of calls, in the pass that times them */
+	{ "latency.*.count", "", BETTER_NONE, false },
+	{ "latency.*.mean", "ns", BETTER_LESS, false },
+	{ "latency.*.p50", "ns", BETTER_LESS, false },
+	{ "latency.*.p99", "ns", BETTER_LESS, false },
+	{ "latency.*.max", "ns", BETTER_LESS, false },
+	/* of locks, by role */
+	{ "*.acquisitions", "per operation", BETTER_LESS, true },
+	{ "*.wait", "s", BETTER_LESS, true },
+	{ "*.contentions", "", BETTER_LESS, false },
+	/* of /proc/vmstat, differences over the repetition */
+	{ "vmstat.allocstall*", "", BETTER_LESS, false },
+	{ "vmstat.compact_fail", "", BETTER_LESS, false },
+	{ "vmstat.compact_stall", "", BETTER_LESS, false },
+	{ "vmstat.oom_kill", "", BETTER_LESS, false },
+	{ "vmstat.pgfault", "", BETTER_LESS, false },
+	{ "vmstat.pgmajfault", "", BETTER_LESS, false },
+	{ "vmstat.pgscan_direct*", "", BETTER_LESS, false },
+	{ "vmstat.pswpin", "", BETTER_LESS, false },
+	{ "vmstat.pswpout", "", BETTER_LESS, false },
+	{ "vmstat.thp_fault_fallback*", "", BETTER_LESS, false },
+	{ "vmstat.workingset_refault*", "", BETTER_LESS, false },
+	{ "vmstat.*", "", BETTER_NONE, false },
+	/* of sysfs hugepages-SIZE/stats, differences over the repetition */
+	{ "thp/*/anon_fault_fallback*", "", BETTER_LESS, false },
+	{ "thp/*/split_failed", "", BETTER_LESS, false },
+	{ "thp/*", "", BETTER_NONE, false },
+};
+
+const struct metric_row *metric_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!fnmatch(rows[i].pattern, name, FNM_NOESCAPE))
+			return &rows[i];
+	return NULL;
+}
