@@ -13,6 +13,7 @@ extern const struct command command_capture;
 extern const struct command command_dump;
 extern const struct command command_check;
 extern const struct command command_salvage;
+extern const struct command command_diff;
 extern const struct command command_replay_space;
 
 /* clang-format off */
@@ -21,6 +22,7 @@ static const struct command *const commands[] = {
 	&command_dump,
 	&command_check,
 	&command_salvage,
+	&command_diff,
 	&command_replay_space,
 	NULL,
 };
