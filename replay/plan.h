@@ -181,6 +181,7 @@ struct plan_counts {
 	uint64_t waits; /* cross-task waits planned */
 	uint64_t unknown_files; /* file mappings whose file is known only by its descriptor */
 	uint64_t skipped; /* recorded operations outside every known range: left out */
+	uint64_t dropped_faults; /* repeats, NUMA hints, kernel addresses: no touches */
 	uint64_t orphans; /* calls without enter or leave: left out */
 	uint64_t lost; /* events lost in the trace */
 	uint64_t peak_bytes; /* estimate of resident memory, one copy */

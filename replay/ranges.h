@@ -25,8 +25,8 @@ void ranges_clear(struct ranges *r) _nonnull_;
 int ranges_copy(const struct ranges *from, struct ranges *to) _must_check_ _nonnull_;
 
 /* Replaces what was in the range. An empty or backward range does nothing. */
-int ranges_set(struct ranges *r, uint64_t start, uint64_t end, uint64_t value) _must_check_
-	_nonnull_;
+int ranges_set(struct ranges *r, uint64_t start, uint64_t end,
+               uint64_t value) _must_check_ _nonnull_;
 /* Removes what was in the range. */
 int ranges_cut(struct ranges *r, uint64_t start, uint64_t end) _must_check_ _nonnull_;
 
