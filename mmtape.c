@@ -10,6 +10,7 @@
 
 /* Every command is one file, whose last symbol is its descriptor. */
 extern const struct command command_capture;
+extern const struct command command_info;
 extern const struct command command_dump;
 extern const struct command command_check;
 extern const struct command command_salvage;
@@ -19,6 +20,7 @@ extern const struct command command_replay_space;
 /* clang-format off */
 static const struct command *const commands[] = {
 	&command_capture,
+	&command_info,
 	&command_dump,
 	&command_check,
 	&command_salvage,
