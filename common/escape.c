@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text from files, made harmless. */
+/* Escaping of strings for terminals, CSV and Markdown. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,72 +8,73 @@
 #include "common/escape.h"
 #include "common/json_out.h"
 
-/* C0, DEL, C1; zero-width and direction marks (Unicode 15, Cf in U+2000…206F), line ends, BOM. */
+/* Beside the ASCII ones: C1 controls, and Unicode's invisible and direction marks. */
 static bool is_unsafe(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
-	       code == 0xfeff || code == 0xad;
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad ||
+	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+	       (code >= 0xe0000 && code <= 0xe0fff);
 }
 
-/* One character: printed and stepped over. Gives the columns it took. */
-static unsigned put_character(FILE *f, const char **text)
+/* Prints the character at *text, `"` as quoted says, and moves on. Gives the columns it took. */
+static unsigned put_character(FILE *out, const char **text, const char *quoted)
 {
-	uint32_t code;
-	unsigned length = utf8_decode(*text, &code);
+	uint32_t code = 0;
+	unsigned len = utf8_decode(*text, &code);
+	int columns = 1;
 
-	if (length && !is_unsafe(code)) {
-		fwrite(*text, 1, length, f);
-		*text += length;
-		return 1;
+	if (!len) {
+		columns = fprintf(out, "\\x%02x", (unsigned char)**text);
+		len = 1;
+	} else if (code == '"') {
+		columns = fprintf(out, "%s", quoted);
+	} else if (code == '\\') {
+		columns = fprintf(out, "\\\\");
+	} else if (is_unsafe(code)) {
+		columns = fprintf(out, code < 0x80 ? "\\x%02x" : "\\u{%x}", code);
+	} else {
+		fwrite(*text, 1, len, out);
 	}
-	if (length == 1 || !length) {
-		int n = fprintf(f, "\\x%02x", (unsigned char)**text);
-
-		*text += 1;
-		return n > 0 ? (unsigned)n : 0;
-	}
-	*text += length;
-	return (unsigned)(fprintf(f, "\\u%04x", code) > 0 ? 6 : 0);
+	*text += len;
+	return columns > 0 ? (unsigned)columns : 0;
 }
 
-unsigned escape_text(FILE *f, const char *text)
+unsigned escape_text(FILE *out, const char *text)
 {
 	unsigned columns = 0;
 
 	while (*text)
-		columns += put_character(f, &text);
+		columns += put_character(out, &text, "\\\"");
 	return columns;
 }
 
-void escape_csv(FILE *f, const char *text)
+void escape_csv(FILE *out, const char *text)
 {
-	bool formula = *text && strchr("=+-@\t\r", *text);
-	bool quoted = formula || strpbrk(text, "\",\r\n;") || *text == ' ';
+	bool quote = strpbrk(text, ",\" ;'") != NULL;
 
-	if (quoted)
-		fputc('"', f);
-	if (formula)
-		fputc('\'', f);
-	while (*text) {
-		if (*text == '"')
-			fputc('"', f);
-		put_character(f, &text);
-	}
-	if (quoted)
-		fputc('"', f);
+	if (quote)
+		putc('"', out);
+	if (*text && strchr("=+-@", *text))
+		putc('\'', out);
+	while (*text)
+		put_character(out, &text, "\"\"");
+	if (quote)
+		putc('"', out);
 }
 
-void escape_markdown(FILE *f, const char *text)
+void escape_markdown(FILE *out, const char *text)
 {
 	while (*text) {
-		if (*text == '<' || *text == '>' || *text == '&') {
-			fputs(*text == '<' ? "&lt;" : *text == '>' ? "&gt;" : "&amp;", f);
-			text++;
+		/* A backslash is doubled by put_character() already. */
+		if (*text == '<' || *text == '&')
+			fputs(*text == '<' ? "&lt;" : "&amp;", out);
+		else if (strchr("`*_{}[]()#|!~>", *text))
+			fprintf(out, "\\%c", *text);
+		else {
+			put_character(out, &text, "\"");
 			continue;
 		}
-		if (strchr("\\`*_{}[]()#|!~", *text))
-			fputc('\\', f);
-		put_character(f, &text);
+		text++;
 	}
 }

@@ -87,7 +87,7 @@ def test_no_terminal_escape_gets_through():
         text = run('--all', '--format', name, 'base.json', 'patched.json')
         assert '\x1b' not in text, name
         assert name == 'json' or '\u202e' not in text, name
-    assert "\n\"'=cmd" in run('--format=csv', 'base.json', 'patched.json')
+    assert "\n'=cmd" in run('--format=csv', 'base.json', 'patched.json')
 
 
 def test_block_fits_a_mail():

@@ -1,80 +1,107 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text from files cannot act on a terminal, a spreadsheet or a page. */
+/* Strings from files do no harm where they are printed. */
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "common/cleanup.h"
 #include "common/escape.h"
 
-static void put_text(FILE *f, const char *text)
+static void put_text(FILE *out, const char *text)
 {
-	escape_text(f, text);
+	escape_text(out, text);
 }
 
-static void check(void (*put)(FILE *, const char *), const char *text, const char *want)
+static void assert_escaped(void (*escape)(FILE *, const char *), const char *in, const char *want)
 {
-	char *got = NULL;
-	size_t size;
-	FILE *f = open_memstream(&got, &size);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
 
-	assert_non_null(f);
-	put(f, text);
-	fclose(f);
-	assert_string_equal(got, want);
-	free(got);
+	assert_non_null(out);
+	escape(out, in);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, want);
+	free(text);
 }
 
-static void test_terminal(void **state)
+static void test_text(void **state)
 {
-	check(put_text, "plain_name/64kB", "plain_name/64kB");
-	check(put_text, "a\033[31mb\n\r\t\x7f", "a\\x1b[31mb\\x0a\\x0d\\x09\\x7f");
-	check(put_text, "\xff\xc3(", "\\xff\\xc3(");
-	check(put_text, "caf\u00e9 \u00b1", "caf\u00e9 \u00b1");
-	check(put_text, "\u202egnp\u200b\xc2\x9b", "\\u202egnp\\u200b\\u009b");
-}
+	static const char *const rows[][2] = {
+		{ "ld.lld", "ld.lld" },
+		{ "", "" },
+		{ "a b", "a b" },
+		{ "\033[2J", "\\x1b[2J" },
+		{ "a\nb\r\t", "a\\x0ab\\x0d\\x09" },
+		{ "\"\\", "\\\"\\\\" },
+		{ "caf\xc3\xa9", "caf\xc3\xa9" },
+		{ "\xff\xc3", "\\xff\\xc3" },
+		{ "\xc2\x9b"
+		  "31m",
+		  "\\u{9b}31m" },
+		{ "\xe2\x80\xae"
+		  "gpj",
+		  "\\u{202e}gpj" },
+		{ "\x7f", "\\x7f" },
+	};
 
-static void test_columns(void **state)
-{
-	FILE *f = fopen("/dev/null", "w");
-
-	assert_int_equal(escape_text(f, "abc"), 3);
-	assert_int_equal(escape_text(f, "\u00e9"), 1);
-	assert_int_equal(escape_text(f, "\033\u202e"), 10);
-	fclose(f);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_escaped(put_text, rows[i][0], rows[i][1]);
 }
 
 static void test_csv(void **state)
 {
-	check(escape_csv, "", "");
-	check(escape_csv, "vmstat.pgfault", "vmstat.pgfault");
-	check(escape_csv, "a,b", "\"a,b\"");
-	check(escape_csv, "a\"b", "\"a\"\"b\"");
-	check(escape_csv, "=1+2", "\"'=1+2\"");
-	check(escape_csv, "@x", "\"'@x\"");
-	check(escape_csv, "-x", "\"'-x\"");
-	check(escape_csv, "a\nb", "\"a\\x0ab\"");
-	check(escape_csv, "\033", "\\x1b");
+	static const char *const rows[][2] = {
+		{ "ld.lld", "ld.lld" },      { "a,b", "\"a,b\"" },  { "a\"b", "\"a\"\"b\"" },
+		{ "=1+1", "'=1+1" },         { "@x", "'@x" },       { "-2", "'-2" },
+		{ "+2,\"", "\"'+2,\"\"\"" }, { "a\nb", "a\\x0ab" }, { "\t=1", "\\x09=1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_escaped(escape_csv, rows[i][0], rows[i][1]);
+}
+
+static void test_columns(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned columns;
+	} rows[] = { { "", 0 },     { "abc", 3 }, { "caf\xc3\xa9", 4 }, { "\033", 4 },
+		     { "\xff", 4 }, { "\"", 2 },  { "\\", 2 },          { "\xe2\x80\xae", 8 } };
+	FILE *out = fopen("/dev/null", "w");
+
+	assert_non_null(out);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(escape_text(out, rows[i].text), rows[i].columns);
+	fclose(out);
 }
 
 static void test_markdown(void **state)
 {
-	check(escape_markdown, "a|b", "a\\|b");
-	check(escape_markdown, "<b>&`x`", "&lt;b&gt;&amp;\\`x\\`");
-	check(escape_markdown, "[a](b)\n| c", "\\[a\\]\\(b\\)\\x0a\\| c");
+	static const char *const rows[][2] = {
+		{ "a|b", "a\\|b" },
+		{ "<b>&`x`", "&lt;b\\>&amp;\\`x\\`" },
+		{ "[a](b)\n", "\\[a\\]\\(b\\)\\x0a" },
+		{ "a\\|\"b\"", "a\\\\\\|\"b\"" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_escaped(escape_markdown, rows[i][0], rows[i][1]);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_markdown),
 	};
 
