@@ -113,8 +113,14 @@ static _engine_ void touch_failed(struct engine *e, uint64_t head, uint64_t rais
 static inline __attribute__((always_inline)) void do_touch(struct engine *e, uint64_t address,
                                                            uint64_t head)
 {
-	uint64_t raised = engine_touch(e, address, plan_head_small(head) & 1);
+	uint64_t raised;
 
+	if (!(plan_head_small(head) & 1))
+		raised = arch_touch_read(address);
+	else if (likely(engine_state()->fill == FILL_ZERO))
+		raised = arch_touch_write(address);
+	else
+		raised = engine_touch_fill(e, address);
 	if (unlikely(raised || plan_head_errno(head)))
 		touch_failed(e, head, raised);
 }

@@ -70,7 +70,7 @@ void engine_release(uint32_t *word);
 void engine_fail(uint32_t task, enum state_failure what, int error);
 
 /* engine_touch.c */
-uint64_t engine_touch(const struct engine *e, uint64_t address, bool write);
+uint64_t engine_touch_fill(const struct engine *e, uint64_t address);
 void engine_touch_install(void);
 
 /* engine_task.c */

@@ -14,24 +14,15 @@
 #define PAGE_WORDS 512
 
 __asm__(".pushsection mmtape_engine, \"ax\", @progbits\n"
-        ".globl arch_touch, arch_fill, arch_clone, arch_switch_stack, arch_restorer\n"
-        ".globl arch_touch_begin, arch_touch_end, arch_touch_fixup\n"
-        ".type arch_touch, @function\n"
+        ".globl arch_fill, arch_clone, arch_switch_stack, arch_restorer\n"
         ".type arch_fill, @function\n"
-        ".balign 16\n"
-        "arch_touch:\n"
-        "	xorl %eax, %eax\n"
-        "	testq %rsi, %rsi\n"
-        "arch_touch_begin:\n"
-        "	jnz 1f\n"
-        "	movb (%rdi), %cl\n"
-        "	ret\n"
-        "1:	movb $0, (%rdi)\n"
-        "	ret\n"
         ".balign 16\n"
         "arch_fill:\n"
         "	xorl %eax, %eax\n"
         "1:	movq %rdx, (%rdi)\n"
+        ".pushsection mmtape_fixups, \"a\", @progbits\n"
+        "	.long 1b - ., arch_fill_end - .\n"
+        ".popsection\n"
         "	movq %rdx, %rcx\n" /* xorshift64: Marsaglia 2003, triple 13, 7, 17 */
         "	shlq $13, %rcx\n"
         "	xorq %rcx, %rdx\n"
@@ -44,9 +35,7 @@ __asm__(".pushsection mmtape_engine, \"ax\", @progbits\n"
         "	addq $8, %rdi\n"
         "	decq %rsi\n"
         "	jnz 1b\n"
-        "	ret\n"
-        "arch_touch_end:\n"
-        "arch_touch_fixup:\n" /* the handler put the signal into rax */
+        "arch_fill_end:\n"
         "	ret\n"
         ".balign 16\n"
         "arch_clone:\n"
@@ -80,9 +69,12 @@ static _engine_ void touch_handler(int number, siginfo_t *info, void *context)
 	uint64_t ip = (uint64_t)user->uc_mcontext.gregs[REG_RIP];
 
 	(void)info;
-	if (ip >= (uint64_t)arch_touch_begin && ip < (uint64_t)arch_touch_end) {
+	for (const struct arch_fixup *f = __start_mmtape_fixups; f < __stop_mmtape_fixups; f++) {
+		if (ip != (uint64_t)&f->fault + (uint64_t)(int64_t)f->fault)
+			continue;
 		user->uc_mcontext.gregs[REG_RAX] = number;
-		user->uc_mcontext.gregs[REG_RIP] = (greg_t)arch_touch_fixup;
+		user->uc_mcontext.gregs[REG_RIP] =
+			(greg_t)((uint64_t)&f->resume + (uint64_t)(int64_t)f->resume);
 		return;
 	}
 	/* Not ours: back to the default, and the access faults again. */
@@ -99,16 +91,13 @@ _engine_ void engine_touch_install(void)
 	raw_call4(__NR_rt_sigaction, SIGBUS, (uint64_t)&action, 0, sizeof(action.mask));
 }
 
-/* A write touch stores a zero byte, or so much of the page as the fill asks for. */
-_engine_ uint64_t engine_touch(const struct engine *e, uint64_t address, bool write)
+/* So much of the page as the fill asks for; at least a byte. */
+_engine_ uint64_t engine_touch_fill(const struct engine *e, uint64_t address)
 {
-	uint64_t words;
+	uint64_t words = (uint64_t)engine_state()->fill_ratio * PAGE_WORDS / 1000;
 
-	if (likely(!write || engine_state()->fill == FILL_ZERO))
-		return arch_touch(address, write);
-	words = (uint64_t)engine_state()->fill_ratio * PAGE_WORDS / 1000;
 	if (!words)
-		return arch_touch(address, write);
+		return arch_touch_write(address);
 	return arch_fill(address & ~(uint64_t)4095, words,
 	                 (address ^ e->ordinal << 1) * 0x9e3779b97f4a7c15ULL | 1);
 }
