@@ -2,12 +2,14 @@
 /* Runs a plan: makes the states, forks the conductor, watches it, leaves nothing behind. */
 
 #include <fcntl.h>
-#include <sched.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +38,17 @@ static bool any_failed(const struct run *run)
 	return false;
 }
 
+static void answer_line(const struct run *run)
+{
+	uint32_t line = __atomic_load_n(&run->report->line, __ATOMIC_SEQ_CST);
+
+	if (line == run->report->line_done)
+		return;
+	run->options->at_line(run->options->at_line_arg, line == 2);
+	__atomic_store_n(&run->report->line_done, line, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &run->report->line_done, FUTEX_WAKE, INT_MAX);
+}
+
 /* Until the conductor is gone: 0 and its status, or why to end it. */
 static int watch(const struct run *run, const sigset_t *set, int *status)
 {
@@ -51,6 +64,7 @@ static int watch(const struct run *run, const sigset_t *set, int *status)
 			return 0;
 		if (number > 0 && number != SIGCHLD)
 			return -EINTR;
+		answer_line(run);
 		if (any_failed(run))
 			return -ECHILD;
 		progress = run_progress(run, &asleep);

@@ -15,7 +15,11 @@ struct execute_options {
 	bool files_on_disk; /* scratch files in TMPDIR or /var/tmp instead of tmpfs */
 	bool files_cold;
 	const char *pin; /* cpu list, tasks are spread over it; NULL: not pinned */
-	uint64_t timeout; /* ns without any progress after which the run is ended */
+	uint64_t timeout; /* ns without any progress after which the run is ended; 0: a minute */
+	/* Called by the caller's process with all tasks at the start line, and at the end with
+	 * the last one gone; NULL: not called. */
+	void (*at_line)(void *arg, bool end);
+	void *at_line_arg;
 };
 
 struct execute_latency {

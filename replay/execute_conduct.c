@@ -180,6 +180,19 @@ static int wait_ready(const struct run *run)
 	return 0;
 }
 
+/* The caller sleeps until a child changes: the same signal wakes it. */
+static void show_line(const struct run *run, uint32_t line)
+{
+	uint32_t *done = &run->report->line_done, seen;
+
+	if (!run->options->at_line)
+		return;
+	__atomic_store_n(&run->report->line, line, __ATOMIC_SEQ_CST);
+	kill(run->caller, SIGCHLD);
+	while ((seen = __atomic_load_n(done, __ATOMIC_ACQUIRE)) != line)
+		syscall(SYS_futex, done, FUTEX_WAIT, seen, NULL);
+}
+
 static uint64_t start(const struct run *run)
 {
 	uint64_t time = now();
@@ -246,8 +259,12 @@ static int conduct(struct run *run)
 		run->report->said = true;
 	if (r >= 0)
 		r = wait_ready(run);
+	if (r < 0)
+		return r;
+	show_line(run, 1);
+	r = reap(run, start(run));
 	if (r >= 0)
-		r = reap(run, start(run));
+		show_line(run, 2);
 	return r;
 }
 

@@ -19,6 +19,8 @@
 
 /* What the conductor reports; memory shared with the caller. */
 struct run_report {
+	uint32_t line; /* the conductor is at the 1: start, 2: end */
+	uint32_t line_done; /* futex: the last line the caller has seen */
 	uint64_t elapsed, user, system; /* ns */
 	uint64_t faults_minor, faults_major;
 	int32_t lost_status; /* wait status of a process that died of something unplanned */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the command `replay` was asked to do. */
+#pragma once
+
+#include "common/options.h"
+#include "replay/execute.h"
+
+struct replay_setup {
+	const char *trace, *output; /* output NULL: only a summary */
+	struct compile_options compile;
+	struct execute_options execute;
+	unsigned place, order, touch, backing, cache; /* choices, in the order of their enums */
+	const char *pace, *fill; /* as given */
+	const char *thp, *pin;
+	struct option_list mthp;
+	uint32_t repeat, warmup;
+	bool force, no_latency;
+};
+
+/* OPTIONS_HELP, or -EINVAL after printing one line. */
+int replay_options_parse(struct replay_setup *setup, int argc,
+                         char **argv) _must_check_ _nonnull_;
+
+/* "asap", "recorded", "x10", "x0.5" as speed * 65536 (0: asap); -EINVAL, silent. */
+int replay_parse_pace(const char *text, uint64_t *pace) _must_check_ _nonnull_;
+
+/* "zero", "random", "ratio=0.4"; ratio per 1000; -EINVAL, silent. */
+int replay_parse_fill(const char *text, enum state_fill *fill,
+                      uint32_t *ratio) _must_check_ _nonnull_;
+
+/* "use-after-map" and so on, as plan_rule spells them; 0 if there is no such rule. */
+unsigned replay_parse_rule(const char *text) _nonnull_;
+
+extern const char *const replay_place_names[], *const replay_order_names[],
+	*const replay_touch_names[];
