@@ -14,6 +14,7 @@ extern const struct command command_info;
 extern const struct command command_dump;
 extern const struct command command_check;
 extern const struct command command_salvage;
+extern const struct command command_replay;
 extern const struct command command_diff;
 extern const struct command command_replay_space;
 
@@ -24,6 +25,7 @@ static const struct command *const commands[] = {
 	&command_dump,
 	&command_check,
 	&command_salvage,
+	&command_replay,
 	&command_diff,
 	&command_replay_space,
 	NULL,

@@ -18,6 +18,11 @@ void log_set_quiet(bool quiet)
 	log_quiet = quiet;
 }
 
+bool log_is_quiet(void)
+{
+	return log_quiet;
+}
+
 void log_progress_end(void)
 {
 	if (!progress_shown)

@@ -12,6 +12,7 @@
 
 /* Hides log_info() and progress; errors and warnings always show. */
 void log_set_quiet(bool quiet);
+bool log_is_quiet(void);
 
 void log_error(const char *fmt, ...) _printf_(1, 2);
 void log_warn(const char *fmt, ...) _printf_(1, 2);

@@ -113,7 +113,7 @@ extern const struct arch_fixup __start_mmtape_fixups[], __stop_mmtape_fixups[];
 
 #define ARCH_FIXUP                                                                                 \
 	".pushsection mmtape_fixups, \"a\", @progbits\n"                                           \
-	"	.long 1b - ., 2f - .\n"                                                                  \
+	"\t.long 1b - ., 2f - .\n"                                                                 \
 	".popsection\n"
 
 /*

@@ -43,6 +43,9 @@ static inline const void *plan_at(const struct plan *plan, uint64_t offset)
 /* "mmap", …: what an operation is called in messages and results. */
 const char *plan_kind_name(enum plan_kind kind);
 
+/* The words of that operation, or NULL when there is none. */
+const uint64_t *plan_find(const struct plan *plan, uint32_t task, uint64_t ordinal) _nonnull_;
+
 /* "task 1234, operation 17: munmap(0x…, 0x1000)" into out, cut to size. */
 void plan_describe(const struct plan *plan, uint32_t task, uint64_t ordinal, char *out,
                    size_t size) _nonnull_;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,8 +21,7 @@ static bool read_field(const char *path, const char *key, uint64_t *out)
 	size_t length = strlen(key);
 
 	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, length) &&
-		    sscanf(line + length, " %" SCNu64, out) == 1)
+		if (!strncmp(line, key, length) && sscanf(line + length, " %" SCNu64, out) == 1)
 			return true;
 	return false;
 }
@@ -63,8 +63,7 @@ static uint64_t groups_available(const char *root, const char *path, bool versio
 		here = version2 ? group_available(folder, "memory.max", "memory.current",
 		                                  "inactive_file ")
 		                : group_available(folder, "memory.limit_in_bytes",
-		                                  "memory.usage_in_bytes",
-		                                  "total_inactive_file ");
+		                                  "memory.usage_in_bytes", "total_inactive_file ");
 		if (here < least)
 			least = here;
 		slash = strrchr(folder, '/');

@@ -52,14 +52,17 @@ const char *plan_kind_name(enum plan_kind kind)
 	return kind < PLAN_KIND_COUNT ? rows[kind].name : "unknown";
 }
 
-/* The words of that operation, or NULL. */
-static const uint64_t *find(const struct plan *plan, uint32_t task, uint64_t ordinal)
+const uint64_t *plan_find(const struct plan *plan, uint32_t task, uint64_t ordinal)
 {
 	const struct plan_task *row =
 		(const struct plan_task *)plan_at(plan, plan->header->tasks) + task;
-	const uint64_t *word = plan_at(plan, row->words), *end = word + row->word_count;
+	const uint64_t *word, *end;
 	uint64_t at = 0;
 
+	if (task >= plan->header->task_count)
+		return NULL;
+	word = plan_at(plan, row->words);
+	end = word + row->word_count;
 	for (; word < end; word += 1 + plan_operands(word)) {
 		if (plan_head_kind(*word) < PLAN_TOUCH)
 			continue;
@@ -98,7 +101,7 @@ void plan_describe(const struct plan *plan, uint32_t task, uint64_t ordinal, cha
 		return;
 	}
 	row = (const struct plan_task *)plan_at(plan, plan->header->tasks) + task;
-	op = find(plan, task, ordinal);
+	op = plan_find(plan, task, ordinal);
 	if (!op) {
 		snprintf(out, size, "task %u, before its first operation", row->recorded_id);
 		return;

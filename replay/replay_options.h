@@ -18,8 +18,7 @@ struct replay_setup {
 };
 
 /* OPTIONS_HELP, or -EINVAL after printing one line. */
-int replay_options_parse(struct replay_setup *setup, int argc,
-                         char **argv) _must_check_ _nonnull_;
+int replay_options_parse(struct replay_setup *setup, int argc, char **argv) _must_check_ _nonnull_;
 
 /* "asap", "recorded", "x10", "x0.5" as speed * 65536 (0: asap); -EINVAL, silent. */
 int replay_parse_pace(const char *text, uint64_t *pace) _must_check_ _nonnull_;
@@ -32,4 +31,4 @@ int replay_parse_fill(const char *text, enum state_fill *fill,
 unsigned replay_parse_rule(const char *text) _nonnull_;
 
 extern const char *const replay_place_names[], *const replay_order_names[],
-	*const replay_touch_names[];
+						       *const replay_touch_names[];

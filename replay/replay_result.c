@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of a replay's result. docs/metrics.md says what each metric is. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "replay/replay_result.h"
+
+#define MAX_NAME 200
+
+int replay_result_declare(struct result *r)
+{
+	static const struct {
+		const char *name, *unit;
+		enum result_better better;
+		bool primary;
+	} rows[] = {
+		{ "elapsed", "s", BETTER_LESS, true },
+		{ "system", "s", BETTER_LESS, true },
+		{ "user", "s", BETTER_LESS, true },
+		{ "faults", "faults", BETTER_NONE, true },
+		{ "faults.major", "faults", BETTER_LESS, false },
+		{ "waits.slept", "waits", BETTER_NONE, false },
+		{ "overhead.system", "s", BETTER_NONE, false },
+		{ "overhead.user", "s", BETTER_NONE, false },
+		{ "overhead.faults", "faults", BETTER_NONE, false },
+	};
+	int error = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && error >= 0; i++)
+		error = result_metric(r, rows[i].name, rows[i].unit, rows[i].better,
+		                      rows[i].primary);
+	return error;
+}
+
+/* Machine counters as differences: pgfault becomes vmstat.pgfault, thp/64kB/x thp.64kB.x. */
+static int add_counters(struct result *r, const struct replay_counters *counters)
+{
+	char name[MAX_NAME];
+	const char *key, *value;
+	int error = 0;
+
+	for (size_t i = 0; i < trace_meta_count(counters->after) && error >= 0; i++) {
+		uint64_t before;
+
+		trace_meta_at(counters->after, i, &key, &value);
+		before = trace_meta_get_u64(counters->before, key, 0);
+		snprintf(name, sizeof(name), "%s%s", strncmp(key, "thp/", 4) ? "vmstat." : "", key);
+		for (char *c = name; *c; c++)
+			if (*c == '/')
+				*c = '.';
+		error = result_value(r, name,
+		                     (double)(int64_t)(strtoull(value, NULL, 10) - before));
+	}
+	return error;
+}
+
+int replay_result_row(struct result *r, unsigned round, const struct execute_figures *f,
+                      const struct replay_counters *counters)
+{
+	const struct {
+		const char *name;
+		double value;
+	} values[] = {
+		{ "elapsed", (double)f->elapsed / 1e9 },
+		{ "system", (double)f->system / 1e9 },
+		{ "user", (double)f->user / 1e9 },
+		{ "faults", (double)f->faults_minor + (double)f->faults_major },
+		{ "faults.major", (double)f->faults_major },
+		{ "waits.slept", (double)f->slept },
+		{ "overhead.system", (double)f->overhead_system / 1e9 },
+		{ "overhead.user", (double)f->overhead_user / 1e9 },
+		{ "overhead.faults", (double)f->overhead_faults },
+	};
+	int error = result_row(r, 0, round, RESULT_PASS_TIME);
+
+	for (size_t i = 0; i < ARRAY_SIZE(values) && error >= 0; i++)
+		error = result_value(r, values[i].name, values[i].value);
+	if (error >= 0)
+		error = add_counters(r, counters);
+	return error;
+}
+
+static int add_latency(struct result *r, unsigned kind, const struct execute_latency *l)
+{
+	const struct {
+		const char *name;
+		double value;
+	} values[] = {
+		{ "mean", (double)l->sum / (double)l->count },
+		{ "p50", (double)l->p50 },
+		{ "p99", (double)l->p99 },
+		{ "max", (double)l->max },
+	};
+	char name[MAX_NAME];
+	int error = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(values) && error >= 0; i++) {
+		snprintf(name, sizeof(name), "latency.%s.%s", plan_kind_name((enum plan_kind)kind),
+		         values[i].name);
+		for (char *c = name; *c; c++)
+			if (*c == ' ')
+				*c = '_';
+		error = result_metric(r, name, "ns", BETTER_LESS, false);
+		if (error >= 0)
+			error = result_value(r, name, values[i].value);
+	}
+	return error;
+}
+
+int replay_result_latencies(struct result *r, unsigned round, const struct execute_figures *f)
+{
+	int error = result_row(r, 0, round, "latency");
+
+	for (unsigned kind = 0; kind < PLAN_KIND_COUNT && error >= 0; kind++)
+		if (f->latency[kind].count)
+			error = add_latency(r, kind, &f->latency[kind]);
+	return error;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+void replay_totals_add(struct replay_totals *t, const struct execute_figures *f, bool latency)
+{
+	t->mismatches = larger(t->mismatches, f->mismatches);
+	if (f->mismatches || !t->last.mismatches)
+		t->last = *f;
+	if (latency) {
+		t->peak_in_flight = larger(t->peak_in_flight, f->peak_in_flight);
+		return;
+	}
+	t->elapsed[t->count++] = (double)f->elapsed / 1e9;
+	t->user += ((double)f->user / 1e9 - t->user) / t->count;
+	t->system += ((double)f->system / 1e9 - t->system) / t->count;
+	t->faults += ((double)(f->faults_minor + f->faults_major) - t->faults) / t->count;
+	t->drift_max = larger(t->drift_max, f->drift_max);
+	t->drift_sum += f->drift_sum;
+	t->streamed |= f->plan_streamed;
+}
+
+static void mean_and_spread(const struct replay_totals *t, double *mean, double *percent)
+{
+	double square = 0;
+
+	*mean = *percent = 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		*mean += t->elapsed[i] / t->count;
+	for (uint32_t i = 0; i < t->count; i++)
+		square += (t->elapsed[i] - *mean) * (t->elapsed[i] - *mean);
+	if (t->count > 1 && *mean > 0)
+		*percent = 100 * sqrt(square / (t->count - 1)) / *mean;
+}
+
+void replay_summary(FILE *to, const struct replay_setup *setup, const struct plan *plan,
+                    const struct replay_totals *t)
+{
+	const struct plan_header *h = plan->header;
+	char text[512];
+	double mean, percent;
+
+	mean_and_spread(t, &mean, &percent);
+	fprintf(to,
+	        "replayed     %llu operations of %u tasks, %u of them at the start, in %s "
+	        "placement "
+	        "and %s order\n",
+	        (unsigned long long)h->counts.operations, h->task_count, h->root_count,
+	        replay_place_names[setup->place], replay_order_names[setup->order]);
+	fprintf(to, "elapsed      %.6f s ± %.1f%%, mean of %u; user %.6f s, system %.6f s\n", mean,
+	        percent, t->count, t->user, t->system);
+	fprintf(to,
+	        "faults       %llu touches for %llu recorded; %.0f counted, populated pages too\n",
+	        (unsigned long long)t->last.touches, (unsigned long long)h->counts.recorded_faults,
+	        t->faults);
+	if (t->peak_in_flight)
+		fprintf(to, "in flight    %llu calls at once, %llu recorded\n",
+		        (unsigned long long)t->peak_in_flight,
+		        (unsigned long long)h->counts.peak_calls);
+	if (setup->execute.pace)
+		fprintf(to, "drift        at most %.3f ms behind the pace\n",
+		        (double)t->drift_max / 1e6);
+	fprintf(to, "mismatches   %llu\n", (unsigned long long)t->mismatches);
+	for (uint32_t i = 0; i < t->last.first_count && i < 8; i++) {
+		replay_describe_mismatch(plan, &t->last.first[i], text, sizeof(text));
+		fprintf(to, "             %s\n", text);
+	}
+}

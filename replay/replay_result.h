@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From the figures of a replay's repetitions to a result file and a summary. */
+#pragma once
+
+#include <stdio.h>
+
+#include "analysis/result.h"
+#include "replay/replay_options.h"
+#include "traces/reader.h"
+
+/* Counters of the machine around one repetition. */
+struct replay_counters {
+	struct trace_meta *before, *after;
+};
+
+/* What all timed repetitions came to. */
+struct replay_totals {
+	struct execute_figures last; /* of the last one; its mismatches are the ones described */
+	uint64_t mismatches; /* most of any repetition */
+	double *elapsed; /* s, one per repetition */
+	double user, system, faults; /* means */
+	uint64_t drift_max, drift_sum;
+	uint64_t peak_in_flight; /* of the latency pass */
+	uint32_t count;
+	bool streamed;
+};
+
+/* Adds a repetition of either pass to the totals. */
+void replay_totals_add(struct replay_totals *totals, const struct execute_figures *f,
+                       bool latency) _nonnull_;
+
+/* All of these return 0 or -ENOMEM. */
+int replay_result_declare(struct result *r) _must_check_ _nonnull_;
+int replay_result_row(struct result *r, unsigned round, const struct execute_figures *f,
+                      const struct replay_counters *counters) _must_check_ _nonnull_;
+int replay_result_latencies(struct result *r, unsigned round,
+                            const struct execute_figures *f) _must_check_ _nonnull_;
+
+/* replay_provenance.c */
+int replay_result_provenance(struct result *r, const struct replay_setup *setup,
+                             const struct trace_reader *reader, const struct trace_meta *before,
+                             const struct trace_meta *after) _must_check_ _nonnull_;
+
+/* replay_fidelity.c */
+int replay_result_fidelity(struct result *r, const struct replay_setup *setup,
+                           const struct trace_reader *reader, const struct plan *plan,
+                           const struct replay_totals *totals) _must_check_ _nonnull_;
+
+/* A few lines for people. */
+void replay_summary(FILE *to, const struct replay_setup *setup, const struct plan *plan,
+                    const struct replay_totals *totals) _nonnull_;
+
+/* The first mismatch in words: "task …: madvise(…): ENOMEM recorded, success got". */
+void replay_describe_mismatch(const struct plan *plan, const struct state_mismatch *mismatch,
+                              char *out, size_t size) _nonnull_;
