@@ -18,7 +18,19 @@
 
 #define PEEK (FORMAT_BLOCK_HEADER + FORMAT_EVTS_HEAD)
 
-/* No block of ours at the beginning of the file. */
+/* Damage that a trace can have; anything else at the beginning is no trace of ours. */
+static bool is_damage(const char *what)
+{
+	static const char *const kinds[] = { "checksum", "broken zstd frame", "first block",
+		                             "contents of a block", "blocks missing" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(what, kinds[i]))
+			return true;
+	return false;
+}
+
+/* No block of ours at the beginning of the file, or none at all. */
 static int refuse(const struct trace_index *x, const char *what)
 {
 	if (!x->status.bytes) {
@@ -29,7 +41,11 @@ static int refuse(const struct trace_index *x, const char *what)
 		log_error("%s: cut short within its first block: nothing to read", x->path);
 		return -ENODATA;
 	}
-	log_error("%s: not a trace (at its beginning: %s)", x->path, what);
+	if (is_damage(what))
+		log_error("%s: damaged (%s), and no block is whole: nothing to read", x->path,
+		          what);
+	else
+		log_error("%s: not a trace (at its beginning: %s)", x->path, what);
 	return -EBADMSG;
 }
 
@@ -38,7 +54,7 @@ int trace_index_damage(struct trace_index *x, uint64_t offset, uint64_t bytes, c
 	struct trace_status *s = &x->status;
 
 	if (!(x->flags & TRACE_TOLERATE_DAMAGE)) {
-		if (!offset)
+		if (!offset && !is_damage(what))
 			return refuse(x, what);
 		log_error("%s: damaged at offset %" PRIu64 " (%s): `mmtape salvage %s -o FILE` "
 		          "recovers what is whole",

@@ -34,6 +34,7 @@ static int frame_find(struct trace_index *x, uint64_t at, struct frame_look *loo
 	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
 		ssize_t n = trace_file_read(x->fd, at, x->in, pieces[i]);
 
+		*why = "cannot be read";
 		if (n < 0)
 			return (int)n;
 		*have = (size_t)n;
