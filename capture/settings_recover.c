@@ -50,11 +50,14 @@ static bool held_by_living(const struct journal_files *files, const char *path)
 
 static int undo_entry(const struct journal_files *files, const struct journal_entry *e)
 {
+	char now[SYSFILE_MAX];
 	int r;
 
 	if (e->kind == JOURNAL_INSTANCE)
 		return remove_instance(e->name);
 	if (held_by_living(files, e->name))
+		return 0;
+	if (sysfile_read_choice(e->name, now, sizeof(now)) == 0 && !strcmp(now, e->old))
 		return 0;
 	r = sysfile_write(e->name, e->old);
 	if (r == 0)
