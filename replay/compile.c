@@ -125,6 +125,7 @@ static int take_item(struct compile *c, struct ctask *t, const struct item *item
 		t->repeat_page = UINT64_MAX;
 	/* An exec that failed leaves its faults to the old space. */
 	if (t->pending_count && !event_is_fault(e->kind) && !t->exec_forced &&
+	    t->vfork_child == NONE &&
 	    !lineage_task(c->lineage, t->number)->execing && e->kind != EVENT_EXEC)
 		r = touch_pending(c, t);
 	if (r < 0)
@@ -243,6 +244,7 @@ static void free_group(struct group *g)
 	ranges_clear(&g->slots);
 	ranges_clear(&g->ever);
 	ranges_clear(&g->unseen);
+	ranges_clear(&g->made);
 	free(g->clusters);
 	free(g->maps);
 }

@@ -20,7 +20,7 @@ static int add_map(struct compile *c, struct group *g, const struct assumed *a)
 {
 	int r;
 
-	if (a->start >= a->end || g->map_count >= MAX_MAPS)
+	if (a->start >= a->end || g->map_count >= MAX_MAPS || ranges_overlap(&g->made, a->start, a->end))
 		return 0;
 	r = grow_array((void **)&g->maps, g->map_count, &g->map_room, sizeof(*g->maps));
 	if (r < 0)
@@ -29,6 +29,8 @@ static int add_map(struct compile *c, struct group *g, const struct assumed *a)
 	c->counts.assumed_maps++;
 	c->counts.assumed_bytes += a->end - a->start;
 	r = ranges_set(&g->slots, a->start >> 30, ((a->end - 1) >> 30) + 1, 1);
+	if (r >= 0)
+		r = ranges_set(&g->made, a->start, a->end, 1);
 	return r < 0 ? r : ranges_cut(&g->unseen, a->start, a->end);
 }
 
@@ -173,7 +175,8 @@ static bool joins(const struct group *g, const struct assumed *a, const struct r
 {
 	const struct range *ever = ranges_find(&g->ever, a->end);
 
-	if (n->start - a->end > gap || a->prot != prot)
+	if (n->start - a->end > gap || a->prot != prot ||
+	    ranges_overlap(&g->made, a->end, n->start))
 		return false;
 	return !ever || ever->start >= n->start;
 }
@@ -185,25 +188,17 @@ static uint32_t prot_of_uses(uint64_t access)
 	return PROT_READ | PROT_WRITE | (uint32_t)(access & PROT_EXEC);
 }
 
-static bool overlaps_made(const struct ranges *made, const struct assumed *a, const struct range *n)
-{
-	return ranges_overlap(made, a->end, n->start);
-}
-
 /* What no read mapping explains. */
 static int take_uses(struct compile *c, struct group *g, uint64_t gap)
 {
-	struct ranges made = { 0 };
 	struct assumed a = { .flags = MAP_PRIVATE | MAP_ANONYMOUS };
 	const struct range *n;
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < g->map_count; i++)
-		r = ranges_set(&made, g->maps[i].start, g->maps[i].end, 1);
 	while (r >= 0 && (n = ranges_find(&g->unseen, a.end))) {
 		uint32_t prot = prot_of_uses(n->value);
 
-		if (a.end && joins(g, &a, n, prot, gap) && !overlaps_made(&made, &a, n)) {
+		if (a.end && joins(g, &a, n, prot, gap)) {
 			a.end = n->end;
 			continue;
 		}
@@ -220,7 +215,6 @@ static int take_uses(struct compile *c, struct group *g, uint64_t gap)
 		a.end = n->end;
 		a.prot = prot;
 	}
-	ranges_clear(&made);
 	return r < 0 || !a.end ? r : add_map(c, g, &a);
 }
 
@@ -243,6 +237,7 @@ int group_assume(struct compile *c, struct group *g)
 		r = take_uses(c, g, gap);
 	ranges_clear(&g->unseen);
 	ranges_clear(&g->ever);
+	ranges_clear(&g->made);
 	if (g->map_count)
 		qsort(g->maps, g->map_count, sizeof(*g->maps), by_start);
 	return r;

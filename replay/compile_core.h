@@ -57,6 +57,7 @@ struct group {
 	struct ranges ever; /* mapped by a recorded call at some time */
 	struct ranges
 		unseen; /* used before any recorded call mapped it; value: PROT_* of the uses */
+	struct ranges made; /* of maps below */
 	uint64_t brk_start; /* 0: none */
 	struct cluster *clusters;
 	size_t cluster_count, cluster_room;

@@ -86,8 +86,9 @@ int task_spawn(struct compile *c, struct ctask *t, const struct event *e)
 		return 0;
 	if (copies)
 		flags &= ~(uint64_t)(CLONE_THREAD | CLONE_SIGHAND);
-	if (!(flags & CLONE_SIGHAND))
+	if (!(flags & CLONE_SIGHAND) || lineage_task(c->lineage, number)->process == number)
 		flags &= ~(uint64_t)CLONE_THREAD;
+	flight_end(c, t); /* a task that clones is in no other call */
 	sp = space_get(c, t->space, &r);
 	if (!sp)
 		return r;
@@ -246,7 +247,8 @@ int task_resume(struct compile *c, struct ctask *t, const struct event *e)
 	if (t->vfork_child == NONE || e->kind == EVENT_EXIT)
 		return 0;
 	child = &c->tasks[t->vfork_child];
-	if (!lineage_task(c->lineage, child->number)->execing || child->vfork_child != NONE) {
+	if (!lineage_task(c->lineage, child->number)->execing || child->vfork_child != NONE ||
+	    leader_of(c, child)->threads > 1) {
 		stop_waiting(t, child);
 		return 0;
 	}

@@ -35,6 +35,7 @@ struct script {
 	struct trace_writer *writer;
 	struct compile_options options;
 	uint64_t now;
+	uint64_t seed; /* of a random stream */
 	struct trace_reader *reader;
 	struct plan plan;
 };
@@ -134,8 +135,10 @@ static _unused_ void show_op(FILE *out, const uint64_t *op)
 		return;
 	}
 	fputs(plan_kind_name(kind), out);
-	if (kind == PLAN_TIME)
+	if (kind == PLAN_TIME) {
 		fprintf(out, " %llu", (unsigned long long)(*op >> 8));
+		return;
+	}
 	if (kind == PLAN_SPAWN || kind == PLAN_EXEC || kind == PLAN_WAIT_CHILD)
 		fprintf(out, " %u", index);
 	if (kind == PLAN_REFUSED)
@@ -175,33 +178,51 @@ static _unused_ const struct plan_space *plan_space(const struct script *s, uint
 	return (const struct plan_space *)plan_at(&s->plan, s->plan.header->spaces) + space;
 }
 
+static _unused_ void show_task(FILE *out, const struct script *s, uint32_t task)
+{
+	const uint64_t *first = plan_at(&s->plan, plan_task(s, task)->words), *op;
+
+	for (op = first; plan_head_kind(*op) != PLAN_END; op += 1 + plan_operands(op)) {
+		if (op != first)
+			fputs("; ", out);
+		show_op(out, op);
+	}
+}
+
 /* "mmap 0 1000 /3; touch 0 /1; …" of a task. */
 static _unused_ void expect(const struct script *s, uint32_t task, const char *expected)
 {
-	const uint64_t *op = plan_at(&s->plan, plan_task(s, task)->words);
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	for (; plan_head_kind(*op) != PLAN_END; op += 1 + plan_operands(op)) {
-		if (ftell(out))
-			fputs("; ", out);
-		show_op(out, op);
-	}
+	show_task(out, s, task);
 	fclose(out);
 	assert_string_equal(text, expected);
 	free(text);
 }
 
-/* Compiles, and the plan keeps what plans promise. */
-static _unused_ void compile_well(struct script *s)
+/* The plan keeps what plans promise, or is shown. */
+static _unused_ void check_plan(const struct script *s)
 {
 	char why[200] = "";
 
+	if (!plan_check(&s->plan, why, sizeof(why)))
+		return;
+	for (uint32_t i = 0; i < s->plan.header->task_count; i++) {
+		fprintf(stderr, "%u (of %u, flags %llx): ", i, plan_task(s, i)->parent,
+		        (unsigned long long)plan_task(s, i)->clone_flags);
+		show_task(stderr, s, i);
+		fputs("\n", stderr);
+	}
+	fail_msg("seed %llu: %s", (unsigned long long)s->seed, why);
+}
+
+static _unused_ void compile_well(struct script *s)
+{
 	assert_int_equal(script_compile(s), 0);
-	if (plan_check(&s->plan, why, sizeof(why)) < 0)
-		fail_msg("%s", why);
+	check_plan(s);
 }
 
 static _unused_ const struct plan_counts *counts(const struct script *s)
