@@ -125,8 +125,8 @@ static int take_item(struct compile *c, struct ctask *t, const struct item *item
 		t->repeat_page = UINT64_MAX;
 	/* An exec that failed leaves its faults to the old space. */
 	if (t->pending_count && !event_is_fault(e->kind) && !t->exec_forced &&
-	    t->vfork_child == NONE &&
-	    !lineage_task(c->lineage, t->number)->execing && e->kind != EVENT_EXEC)
+	    t->vfork_child == NONE && !lineage_task(c->lineage, t->number)->execing &&
+	    e->kind != EVENT_EXEC)
 		r = touch_pending(c, t);
 	if (r < 0)
 		return r;

@@ -20,7 +20,8 @@ static int add_map(struct compile *c, struct group *g, const struct assumed *a)
 {
 	int r;
 
-	if (a->start >= a->end || g->map_count >= MAX_MAPS || ranges_overlap(&g->made, a->start, a->end))
+	if (a->start >= a->end || g->map_count >= MAX_MAPS ||
+	    ranges_overlap(&g->made, a->start, a->end))
 		return 0;
 	r = grow_array((void **)&g->maps, g->map_count, &g->map_room, sizeof(*g->maps));
 	if (r < 0)

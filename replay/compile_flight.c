@@ -99,15 +99,32 @@ static void unlink_flight(struct compile *c, struct flight *f)
 	c->in_flight -= f->counted;
 }
 
+/* Of waits only the result is recorded; of other calls something is missing. */
+static int leave_alone(struct compile *c, struct ctask *t, const struct paired_call *call)
+{
+	struct paired_call whole = *call;
+	struct cspace *sp;
+	int r;
+
+	if (call->call != CALL_WAIT4 && call->call != CALL_WAITID) {
+		c->counts.orphans++;
+		return 0;
+	}
+	sp = space_get(c, t->space, &r);
+	if (!sp)
+		return r;
+	if (!whole.has_enter)
+		whole.enter = whole.leave;
+	return call_commit(c, t, sp, &whole);
+}
+
 int flight_leave(struct compile *c, struct ctask *t, const struct paired_call *call)
 {
 	struct flight *f = &t->flight;
 	int r = 0;
 
-	if (!f->active || f->call.call != call->call) {
-		c->counts.orphans++;
-		return 0;
-	}
+	if (!f->active || f->call.call != call->call)
+		return leave_alone(c, t, call);
 	f->call.result = call->result;
 	f->call.has_leave = true;
 	if (!f->committed && f->space) {

@@ -160,8 +160,15 @@ static enum access_kind advise_access(unsigned advice)
 	case MADV_GUARD_INSTALL:
 	case MADV_GUARD_REMOVE:
 		return ACCESS_CONTENTS;
-	default:
+	case MADV_WILLNEED:
+	case MADV_COLD:
+	case MADV_PAGEOUT:
+	case MADV_POPULATE_READ:
+	case MADV_POPULATE_WRITE:
+	case MADV_COLLAPSE:
 		return ACCESS_USE;
+	default: /* stays with the mapping, for what touches it later */
+		return ACCESS_PROTECT;
 	}
 }
 
@@ -250,7 +257,7 @@ int call_mlock(struct compile *c, struct ctask *t, struct cspace *sp,
 	r = range_begin(c, t, sp, &aligned, &op, true);
 	if (r)
 		return r < 0 ? r : 0;
-	r = range_call(c, t, sp, call, &op, ACCESS_USE);
+	r = range_call(c, t, sp, call, &op, ACCESS_PROTECT);
 	return r < 0 || op.error ? r : lock_model(c, sp, &op);
 }
 
@@ -264,7 +271,7 @@ static int lock_all(struct compile *c, struct ctask *t, struct cspace *sp,
 	if (!n)
 		return refuse_call(c, t, sp, call);
 	for (; r >= 0 && n; n = space_find(sp->model, op->end)) {
-		struct access access = { n->start, n->end, ACCESS_USE };
+		struct access access = { n->start, n->end, ACCESS_PROTECT };
 
 		op->start = n->start;
 		op->end = n->end;
@@ -325,7 +332,7 @@ int call_mbind(struct compile *c, struct ctask *t, struct cspace *sp,
 	r = range_begin(c, t, sp, call, &op, true);
 	if (r)
 		return r < 0 ? r : 0;
-	return range_call(c, t, sp, call, &op, ACCESS_USE);
+	return range_call(c, t, sp, call, &op, ACCESS_PROTECT);
 }
 
 int call_mseal(struct compile *c, struct ctask *t, struct cspace *sp,

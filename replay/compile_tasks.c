@@ -310,13 +310,15 @@ int call_wait4(struct compile *c, struct ctask *t, struct cspace *sp,
 {
 	const struct ctask *leader = leader_of(c, t);
 	uint64_t id = call->result;
+	uint32_t index;
 
 	if (result_is_error(id) || !id)
 		return 0;
-	/* Stopped children come back too: only one that ended can be waited for here. */
-	if (call->arg[1] & (WUNTRACED | WCONTINUED) && ended_child(c, leader, id) == NONE)
+	index = ended_child(c, leader, id);
+	/* Stopped children come back too; only one that ended can be waited for here. */
+	if (index == NONE && lineage_find(c->lineage, (uint32_t)id) != LINEAGE_NONE)
 		return 0;
-	return wait_for_any(c, t, sp, call, ended_child(c, leader, id));
+	return wait_for_any(c, t, sp, call, index);
 }
 
 int call_waitid(struct compile *c, struct ctask *t, struct cspace *sp,
@@ -325,10 +327,11 @@ int call_waitid(struct compile *c, struct ctask *t, struct cspace *sp,
 	const struct ctask *leader = leader_of(c, t);
 	uint32_t index = NONE;
 
-	if (call->result || call->arg[2] & WNOWAIT || !(call->arg[2] & WEXITED) ||
-	    !leader->ended_count)
+	if (call->result || !leader->ended_count)
 		return 0;
-	if (call->arg[0] == P_PID)
+	if (call->has_enter && (call->arg[2] & WNOWAIT || !(call->arg[2] & WEXITED)))
+		return 0;
+	if (call->has_enter && call->arg[0] == P_PID)
 		index = ended_child(c, leader, call->arg[1]);
 	return wait_for_any(c, t, sp, call, index);
 }

@@ -159,7 +159,7 @@ enum plan_rule {
 	RULE_UNMAP_AFTER_USE = 1 << 1, /* an unmap waits for earlier uses */
 	RULE_MAP_AFTER_UNMAP = 1 << 2, /* an address is mapped again only when it is free */
 	RULE_FAULT_BEFORE_UNMAP = 1 << 3, /* a fault while its range is being unmapped came first */
-	RULE_PROTECT = 1 << 4, /* mprotect against uses, both ways */
+	RULE_PROTECT = 1 << 4, /* mprotect, mlock and lasting advice against uses, both ways */
 	RULE_CONTENTS = 1 << 5, /* DONTNEED and FREE against touches, both ways */
 	RULE_FORK = 1 << 6, /* fork is a barrier on its space */
 	RULE_ALL = (1 << 7) - 1,

@@ -9,7 +9,6 @@
 
 static uint64_t seed;
 
-
 static uint64_t roll(uint64_t below)
 {
 	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -51,7 +50,7 @@ static uint64_t wild_length(void)
 static uint64_t wild_result(unsigned call)
 {
 	if (!roll(8))
-		return (uint64_t)-(int64_t)(1 + roll(40));
+		return (uint64_t) - (int64_t)(1 + roll(40));
 	if (call == CALL_MMAP || call == CALL_MREMAP || call == CALL_BRK || call == CALL_SHMAT)
 		return wild_address();
 	if (call == CALL_WAIT4)
@@ -61,8 +60,10 @@ static uint64_t wild_result(unsigned call)
 
 static uint64_t wild_flags(unsigned call)
 {
-	static const uint64_t maps[] = { 0x22, 0x21, 0x2, 0x1, 0x32, 0x12, 0x100022, 0x4022,
-		                         0x20022, 0x8022, 0x40022, 0x2022, 0x122, 0xffffffff };
+	static const uint64_t maps[] = {
+		0x22,   0x21,    0x2,    0x1,     0x32,   0x12,  0x100022,
+		0x4022, 0x20022, 0x8022, 0x40022, 0x2022, 0x122, 0xffffffff
+	};
 
 	if (call == CALL_MMAP)
 		return maps[roll(sizeof(maps) / sizeof(maps[0]))];
@@ -71,8 +72,8 @@ static uint64_t wild_flags(unsigned call)
 
 static void wild_call(struct script *s, uint32_t task, unsigned call, bool leave)
 {
-	uint64_t arg[6] = { wild_address(), wild_length(), roll(26), wild_flags(call), roll(6),
-		            roll(64) * PAGE };
+	uint64_t arg[6] = { wild_address(),   wild_length(), roll(26),
+		            wild_flags(call), roll(6),       roll(64) * PAGE };
 
 	if (call == CALL_MREMAP) {
 		arg[2] = wild_length();
@@ -95,10 +96,10 @@ static uint8_t inside[16]; /* task to the call it is in, plus one */
 
 static void wild_event(struct script *s)
 {
-	static const unsigned calls[] = { CALL_MMAP, CALL_MMAP, CALL_MUNMAP, CALL_MREMAP,
+	static const unsigned calls[] = { CALL_MMAP,    CALL_MMAP,     CALL_MUNMAP, CALL_MREMAP,
 		                          CALL_MADVISE, CALL_MPROTECT, CALL_BRK };
-	static const uint64_t flags[] = { THREAD_FLAGS, 0x1200000, 0x4100, 0x4000, 0x100,
-		                          0x10000, 0x10100 };
+	static const uint64_t flags[] = { THREAD_FLAGS, 0x1200000, 0x4100, 0x4000,
+		                          0x100,        0x10000,   0x10100 };
 	uint32_t task = 1 + (uint32_t)roll(8);
 	unsigned call;
 
@@ -126,9 +127,9 @@ static void wild_event(struct script *s)
 		      roll(32));
 		return;
 	default:
-		call = inside[task]     ? inside[task] - 1u
-		       : roll(3)        ? calls[roll(7)]
-		                        : (unsigned)roll(CALL_COUNT);
+		call = inside[task] ? inside[task] - 1u
+		       : roll(3)    ? calls[roll(7)]
+		                    : (unsigned)roll(CALL_COUNT);
 		wild_call(s, task, call, inside[task] != 0);
 		inside[task] = inside[task] || !roll(30) ? 0 : (uint8_t)(call + 1);
 	}
