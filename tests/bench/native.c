@@ -176,11 +176,11 @@ static const struct load loads[] = {
 	{ "handover", load_handover },
 };
 
-static uint64_t now(void)
+static uint64_t now(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -189,14 +189,17 @@ int main(int argc, char **argv)
 	unsigned long rounds = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
 
 	for (size_t i = 0; rounds && i < sizeof(loads) / sizeof(loads[0]); i++) {
-		uint64_t start, operations;
+		uint64_t start, cpu, operations;
 
 		if (strcmp(argv[1], loads[i].name))
 			continue;
-		start = now();
+		start = now(CLOCK_MONOTONIC);
+		cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 		operations = loads[i].run(rounds);
-		printf("{\"operations\": %ju, \"ns\": %ju}\n", (uintmax_t)operations,
-		       (uintmax_t)(now() - start));
+		start = now(CLOCK_MONOTONIC) - start;
+		cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+		printf("{\"operations\": %ju, \"ns\": %ju, \"cpu_ns\": %ju}\n",
+		       (uintmax_t)operations, (uintmax_t)start, (uintmax_t)cpu);
 		return 0;
 	}
 	fprintf(stderr, "usage: native (faults|storm|small|handover) ROUNDS\n");
