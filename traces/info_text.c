@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -57,27 +58,52 @@ static void wrap_begin(struct wrap *w, const char *name)
 	w->column = NAME_WIDTH;
 }
 
-static void wrap_word(struct wrap *w, const char *fmt, ...) _printf_(2, 3);
-static void wrap_word(struct wrap *w, const char *fmt, ...)
+/* Room for the next word, which takes that many columns and perhaps a comma behind it. */
+static void wrap_room(struct wrap *w, int columns)
 {
-	char word[128];
-	int length;
-	va_list ap;
-
-	va_start(ap, fmt);
-	length = vsnprintf(word, sizeof(word), fmt, ap);
-	va_end(ap);
-	if (length >= (int)sizeof(word))
-		length = sizeof(word) - 1;
-	if (w->column > NAME_WIDTH && w->column + 2 + length > WIDTH) {
+	if (w->column > NAME_WIDTH && w->column + 2 + columns + 1 > WIDTH) {
 		printf(",\n%*s", NAME_WIDTH, "");
 		w->column = NAME_WIDTH;
 	} else if (w->column > NAME_WIDTH) {
 		fputs(", ", stdout);
 		w->column += 2;
 	}
+	w->column += columns;
+}
+
+static void wrap_word(struct wrap *w, const char *fmt, ...) _printf_(2, 3);
+static void wrap_word(struct wrap *w, const char *fmt, ...)
+{
+	char word[128];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(word, sizeof(word), fmt, ap);
+	va_end(ap);
+	wrap_room(w, (int)strlen(word));
 	fputs(word, stdout);
-	w->column += length;
+}
+
+/* A value from the file, escaped, behind its name; nothing if there is none. */
+static void wrap_meta(struct wrap *w, const struct trace_meta *meta, const char *key,
+                      const char *name)
+{
+	const char *value = trace_meta_get(meta, key);
+	char *escaped = NULL;
+	size_t size;
+	unsigned columns;
+	FILE *f;
+
+	if (!value)
+		return;
+	f = open_memstream(&escaped, &size);
+	if (!f)
+		return;
+	columns = escape_text(f, value);
+	fclose(f);
+	wrap_room(w, (int)(strlen(name) + columns));
+	printf("%s%s", name, escaped);
+	free(escaped);
 }
 
 static void wrap_end(struct wrap *w)
@@ -85,43 +111,32 @@ static void wrap_end(struct wrap *w)
 	puts(w->column == NAME_WIDTH ? "none" : "");
 }
 
-static void print_meta(const struct trace_meta *meta, const char *key, const char *before)
-{
-	const char *value = trace_meta_get(meta, key);
-
-	if (!value)
-		return;
-	fputs(before, stdout);
-	escape_text(stdout, value);
-}
-
 static void print_machine(const struct trace_meta *meta)
 {
 	const uint64_t memory = trace_meta_get_u64(meta, META_MEMORY, 0);
-	const char *kernel = trace_meta_get(meta, META_KERNEL);
+	struct wrap w;
 	char text[32];
 
-	print_name("kernel");
-	escape_text(stdout, kernel ? kernel : "unknown");
-	print_meta(meta, META_ARCH, " ");
-	print_meta(meta, META_CPUS, ", CPUs ");
-	print_meta(meta, META_NODES, ", NUMA nodes ");
+	wrap_begin(&w, "machine");
+	wrap_meta(&w, meta, META_KERNEL, "kernel ");
+	wrap_meta(&w, meta, META_ARCH, "");
+	wrap_meta(&w, meta, META_CPUS, "CPUs ");
+	wrap_meta(&w, meta, META_NODES, "NUMA nodes ");
 	if (memory)
-		printf(", %s of memory", size_text(text, sizeof(text), memory));
-	putchar('\n');
-	print_name("settings");
-	fputs("THP ", stdout);
-	print_meta(meta, META_THP, "");
-	print_meta(meta, META_THP_DEFRAG, ", defrag ");
-	print_meta(meta, META_PAGE_SIZE, ", pages ");
-	print_meta(meta, META_HUGE_PAGE_SIZE, ", huge pages ");
-	print_meta(meta, META_ZERO_PAGE, ", zero page ");
-	putchar('\n');
-	print_name("recorder");
-	print_meta(meta, META_TOOL, "");
-	print_meta(meta, META_OPTIONS, " ");
-	print_meta(meta, META_TRACE_ID, ", trace id ");
-	putchar('\n');
+		wrap_word(&w, "memory %s", size_text(text, sizeof(text), memory));
+	wrap_end(&w);
+	wrap_begin(&w, "settings");
+	wrap_meta(&w, meta, META_THP, "THP ");
+	wrap_meta(&w, meta, META_THP_DEFRAG, "defrag ");
+	wrap_meta(&w, meta, META_PAGE_SIZE, "pages ");
+	wrap_meta(&w, meta, META_HUGE_PAGE_SIZE, "huge pages ");
+	wrap_meta(&w, meta, META_ZERO_PAGE, "zero page ");
+	wrap_end(&w);
+	wrap_begin(&w, "recorder");
+	wrap_meta(&w, meta, META_TOOL, "");
+	wrap_meta(&w, meta, META_OPTIONS, "");
+	wrap_meta(&w, meta, META_TRACE_ID, "trace id ");
+	wrap_end(&w);
 }
 
 static void print_file(const struct info *info)

@@ -299,6 +299,30 @@ static int tree_raise(struct touched *t, uint64_t end)
 	return 0;
 }
 
+/* The usual case: one page, of a group that is there and nobody else's. false: not that. */
+static bool add_one(struct touched *t, uint64_t page, uint64_t *added)
+{
+	struct touched_node *path[MAX_LEVEL + 1], *n = t->root;
+	uint64_t *word;
+
+	if (!n || page >= level_pages(t->level))
+		return false;
+	for (unsigned level = t->level;; level--) {
+		if (!n || n->refs != 1)
+			return false;
+		path[level] = n;
+		if (!level)
+			break;
+		n = n->child[page >> level_shift(level - 1) & (NODE_CHILDREN - 1)];
+	}
+	word = &n->bits[page % LEAF_PAGES / 64];
+	*added = !(*word >> page % 64 & 1);
+	*word |= 1ULL << page % 64;
+	for (unsigned level = 0; level <= t->level; level++)
+		path[level]->pages += *added;
+	return true;
+}
+
 int touched_add(struct touched *t, uint64_t first, uint64_t end, uint64_t *added)
 {
 	int r;
@@ -306,7 +330,7 @@ int touched_add(struct touched *t, uint64_t first, uint64_t end, uint64_t *added
 	*added = 0;
 	if (end > TOUCHED_END)
 		end = TOUCHED_END;
-	if (first >= end)
+	if (first >= end || (end - first == 1 && add_one(t, first, added)))
 		return 0;
 	r = tree_raise(t, end);
 	return r < 0 ? r : node_add(&t->root, t->level, first, end, added);
