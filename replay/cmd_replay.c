@@ -41,16 +41,12 @@ static void hold_signals(void)
 static int compile(struct replay *r)
 {
 	struct compile_options *options = &r->setup.compile;
-	const struct trace_meta *trace;
 	int error = trace_reader_new(&r->reader, r->setup.trace,
 	                             options->incomplete ? TRACE_TOLERATE_DAMAGE : 0);
 
 	if (error < 0)
 		return error;
-	trace = trace_reader_meta(r->reader);
-	options->emulate_brk = !space_can_place_heap();
-	options->write_reads = !trace_meta_get_u64(trace, META_ZERO_PAGE, 1);
-	options->max_plan_bytes = memory_total() / 2;
+	replay_compile_defaults(options, trace_reader_meta(r->reader));
 	return plan_compile(&r->plan, r->reader, options);
 }
 

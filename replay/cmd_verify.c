@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "analysis/result.h"
 #include "capture/record.h"
@@ -12,6 +13,7 @@
 #include "common/command.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "replay/replay_options.h"
 #include "replay/verify_report.h"
 
 #define MAX_REPLAY_ARGS 32
@@ -25,9 +27,6 @@ struct verify_setup {
 	char directory[PATH_MAX]; /* of the capture, removed at the end unless kept */
 	char capture[PATH_MAX], result[PATH_MAX];
 };
-
-static const char *const place_names[] = { "traced", "kernel", "thp-aligned" };
-static const char *const order_names[] = { "deps", "serial" };
 
 static void reader_cleanup(struct trace_reader **reader)
 {
@@ -86,9 +85,9 @@ static int replay_args(const struct verify_setup *s, const char *thp, char *args
 	args[n++] = (char *)"--repeat=1";
 	args[n++] = (char *)"--warmup=0";
 	args[n++] = (char *)"--place";
-	args[n++] = (char *)place_names[s->place];
+	args[n++] = (char *)replay_place_names[s->place];
 	args[n++] = (char *)"--order";
-	args[n++] = (char *)order_names[s->order];
+	args[n++] = (char *)replay_order_names[s->order];
 	if (s->pace) {
 		args[n++] = (char *)"--pace";
 		args[n++] = (char *)s->pace;
@@ -127,7 +126,10 @@ static int run_captured(struct verify_setup *s, const char *thp, struct verify_o
 	o->lost = summary.lost;
 	if (summary.interrupted)
 		return -EINTR;
-	if (!s->program && summary.command_status) {
+	/* With mismatches a replay ends as incomplete: what they are shows below. */
+	if (!s->program && summary.command_status &&
+	    !(WIFEXITED(summary.command_status) &&
+	      WEXITSTATUS(summary.command_status) == STATUS_INCOMPLETE)) {
 		log_error("%s: the replay under the recorder failed: run `mmtape replay` on it to "
 		          "see why",
 		          s->trace);
@@ -279,7 +281,7 @@ static int verify_trace(struct verify_setup *s, struct verify_outcome *o)
 
 	if (r < 0)
 		return r;
-	options.write_reads = trace_meta_get_u64(trace_reader_meta(reader), META_ZERO_PAGE, 1) == 0;
+	replay_compile_defaults(&options, trace_reader_meta(reader));
 	r = plan_compile(&plan, reader, &options);
 	if (r >= 0)
 		r = verify_with_plan(s, reader, &plan, o);

@@ -108,7 +108,7 @@ static inline uint32_t plan_head_index(uint64_t head)
 	return (uint32_t)(head >> 32);
 }
 
-/* Words of an operation after its head; the file offset of MMAP is counted by the caller. */
+/* Words of an operation after its head. */
 unsigned plan_operands(const uint64_t *op) _nonnull_;
 
 /* One recorded task from its start to its end, through all its execs. */

@@ -7,7 +7,9 @@
 
 #include "common/cleanup.h"
 #include "common/log.h"
+#include "replay/memory.h"
 #include "replay/replay_options.h"
+#include "replay/space.h"
 
 #define MAX_COPIES 1024
 #define MAX_REPEAT 10000
@@ -119,10 +121,18 @@ static int call_rule(void *target, const char *value)
 	return 0;
 }
 
+void replay_compile_defaults(struct compile_options *options, const struct trace_meta *trace)
+{
+	options->max_tasks = MAX_ALIVE;
+	options->max_plan_bytes = memory_total() / 2;
+	options->emulate_brk = !space_can_place_heap();
+	options->write_reads = !trace_meta_get_u64(trace, META_ZERO_PAGE, 1);
+}
+
 static void set_defaults(struct replay_setup *s)
 {
 	*s = (struct replay_setup){
-		.compile = { .rules = RULE_ALL, .max_tasks = MAX_ALIVE },
+		.compile = { .rules = RULE_ALL },
 		.execute = { .copies = 1 },
 		.pace = "asap",
 		.fill = "zero",

@@ -20,6 +20,10 @@ struct replay_setup {
 /* OPTIONS_HELP, or -EINVAL after printing one line. */
 int replay_options_parse(struct replay_setup *setup, int argc, char **argv) _must_check_ _nonnull_;
 
+/* What does not come from the command line: bounds, and what this machine and the trace need. */
+void replay_compile_defaults(struct compile_options *options,
+                             const struct trace_meta *trace) _nonnull_;
+
 /* "asap", "recorded", "x10", "x0.5" as speed * 65536 (0: asap); -EINVAL, silent. */
 int replay_parse_pace(const char *text, uint64_t *pace) _must_check_ _nonnull_;
 

@@ -171,7 +171,7 @@ static int walk_call(struct walk *w, const struct item *item, uint32_t task)
 	int r;
 
 	if (!call->has_enter) {
-		w->out->orphans++;
+		w->out->orphans += call_recorded(call->call) == CALL_BOTH;
 		return 0;
 	}
 	if (walk_mark(w, call, task) || list == PLAN_NONE)

@@ -87,15 +87,6 @@ static void plan_op_operands(const uint64_t *op, const struct plan_space *space,
 	}
 }
 
-static unsigned plan_words(const uint64_t *op)
-{
-	unsigned n = 1 + plan_operands(op);
-
-	if (plan_head_kind(op[0]) == PLAN_MMAP && op[3] >> 32)
-		n++;
-	return n;
-}
-
 static int plan_list_add(struct verify_list *list, const struct verify_op *op, bool merged)
 {
 	if (!merged)
@@ -119,7 +110,7 @@ static int plan_task_list(struct verify_list *list, const struct plan *plan,
 	int r = 0;
 
 	list->id = task->recorded_id;
-	for (; op < end && r >= 0 && plan_head_kind(*op) != PLAN_END; op += plan_words(op)) {
+	for (; op < end && r >= 0 && plan_head_kind(*op) != PLAN_END; op += 1 + plan_operands(op)) {
 		unsigned flags = plan_head_flags(*op);
 		enum plan_kind kind = plan_head_kind(*op);
 		struct verify_op out = { .call = (uint16_t)plan_call(op),
