@@ -123,6 +123,10 @@ static int take_item(struct compile *c, struct ctask *t, const struct item *item
 		return r;
 	if (!event_is_fault(e->kind))
 		t->repeat_page = UINT64_MAX;
+	if (t->exited || (t->exec_forced && item->kind != ITEM_POINT)) {
+		c->counts.skipped += e->kind != EVENT_EXIT && item->kind != ITEM_LEAVE;
+		return 0;
+	}
 	/* An exec that failed leaves its faults to the old space. */
 	if (t->pending_count && !event_is_fault(e->kind) && !t->exec_forced &&
 	    t->vfork_child == NONE && !lineage_task(c->lineage, t->number)->execing &&
@@ -130,10 +134,6 @@ static int take_item(struct compile *c, struct ctask *t, const struct item *item
 		r = touch_pending(c, t);
 	if (r < 0)
 		return r;
-	if (t->exited || (t->exec_forced && item->kind != ITEM_POINT)) {
-		c->counts.skipped += e->kind != EVENT_EXIT && item->kind != ITEM_LEAVE;
-		return 0;
-	}
 	if (item->kind == ITEM_POINT)
 		return take_point(c, t, e);
 	if (!call_has_operation(item->call->call))

@@ -200,7 +200,11 @@ int call_mprotect(struct compile *c, struct ctask *t, struct cspace *sp,
 	if (prot & ~(uint64_t)(PROT_READ | PROT_WRITE | PROT_EXEC | PROT_GROWSDOWN | PROT_GROWSUP))
 		return refuse_call(c, t, sp, call);
 	op.small |= (prot & PROT_GROWSDOWN ? 8 : 0) | (prot & PROT_GROWSUP ? 16 : 0);
+	/* Keys are left out, so that a bad key would not fail. */
 	c->counts.emulated += call->call == CALL_PKEY_MPROTECT;
+	if (call->call == CALL_PKEY_MPROTECT && call->result == (uint64_t)-EINVAL &&
+	    !(call->arg[0] & (c->page - 1)))
+		return refuse_call(c, t, sp, call);
 	r = range_begin(c, t, sp, call, &op, false);
 	if (r)
 		return r < 0 ? r : 0;
