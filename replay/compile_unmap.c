@@ -322,6 +322,9 @@ int call_brk(struct compile *c, struct ctask *t, struct cspace *sp, const struct
 	if (!sp->brk || to >= USER_END || call->result >= USER_END)
 		return leave_out(c);
 	old_end = page_up(c, sp->brk);
+	/* What failed for a limit would succeed here and change memory. */
+	if (failed && to > sp->brk && !space_mapped_bytes(sp->model, old_end, page_up(c, to)))
+		return refuse_call(c, t, sp, call);
 	new_end = failed || !to ? old_end : page_up(c, to);
 	access[1] = old_end < new_end ? (struct access){ old_end, new_end, ACCESS_MAP }
 	                              : (struct access){ new_end, old_end, ACCESS_UNMAP };
