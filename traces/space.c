@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address spaces: a sorted array of regions that never overlap and are never
- * empty, and a set of touched pages. Neighbours that look alike stay apart,
- * since a region is one mapping call. Copies made by fork share the array
- * until one of them changes.
+ * Address spaces: regions in order, and a set of touched pages. Neighbours that
+ * look alike stay apart, since a region is one mapping call.
  */
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "common/bytes.h"
-#include "common/cleanup.h"
-#include "traces/budget.h"
+#include "traces/regions.h"
 #include "traces/space.h"
 #include "traces/touched.h"
 
 #define DEFAULT_PAGE_SHIFT 12
 
-struct region_list {
-	size_t refs;
-	size_t count, room;
-	struct region at[];
-};
-
 struct space {
-	struct region_list *regions; /* NULL: none */
+	struct regions regions;
 	struct touched touched;
 	unsigned page_shift;
 };
@@ -41,24 +30,11 @@ int space_new(struct space **out)
 	return 0;
 }
 
-static size_t list_size(size_t room)
-{
-	return sizeof(struct region_list) + room * sizeof(struct region);
-}
-
-static void list_put(struct region_list *list)
-{
-	if (!list || --list->refs)
-		return;
-	budget_give(list_size(list->room));
-	free(list);
-}
-
 struct space *space_free(struct space *space)
 {
 	if (!space)
 		return NULL;
-	list_put(space->regions);
+	regions_clear(&space->regions);
 	touched_clear(&space->touched);
 	free(space);
 	return NULL;
@@ -72,119 +48,28 @@ void space_set_page_size(struct space *space, uint64_t page_size)
 
 int space_fork(const struct space *space, struct space **out)
 {
-	int r = space_new(out);
+	struct space *copy;
+	int r = space_new(&copy);
 
 	if (r < 0)
 		return r;
-	(*out)->page_shift = space->page_shift;
-	(*out)->regions = space->regions;
-	if (space->regions)
-		space->regions->refs++;
-	touched_copy(&space->touched, &(*out)->touched);
-	return 0;
-}
-
-/* A list of our own with room for `more` regions. */
-static int list_own(struct space *space, size_t more)
-{
-	struct region_list *old = space->regions, *list;
-	size_t count = old ? old->count : 0, room = 16;
-	int r;
-
-	if (old && old->refs == 1 && count + more <= old->room)
-		return 0;
-	if (more > SPACE_MAX_REGIONS || count > SPACE_MAX_REGIONS - more)
-		return -E2BIG;
-	while (room < count + more)
-		room *= 2;
-	r = budget_take(list_size(room));
-	if (r < 0)
+	copy->page_shift = space->page_shift;
+	r = regions_copy(&space->regions, &copy->regions);
+	if (r < 0) {
+		space_free(copy);
 		return r;
-	list = malloc(list_size(room));
-	if (!list) {
-		budget_give(list_size(room));
-		return -ENOMEM;
 	}
-	*list = (struct region_list){ .refs = 1, .count = count, .room = room };
-	if (count)
-		memcpy(list->at, old->at, count * sizeof(list->at[0]));
-	list_put(old);
-	space->regions = list;
+	touched_copy(&space->touched, &copy->touched);
+	*out = copy;
 	return 0;
 }
 
-/* Index of the first region that ends above address. */
-static size_t list_search(const struct region_list *list, uint64_t address)
+/* Makes both ends borders. */
+static int split_range(struct space *space, uint64_t start, uint64_t end)
 {
-	size_t low = 0, high = list ? list->count : 0;
+	int r = regions_split(&space->regions, start);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (list->at[mid].end > address)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
-/* Opens a gap of `count` regions at i. */
-static int list_insert(struct space *space, size_t i, size_t count)
-{
-	struct region_list *list;
-	int r = list_own(space, count);
-
-	if (r < 0)
-		return r;
-	list = space->regions;
-	memmove(list->at + i + count, list->at + i, (list->count - i) * sizeof(list->at[0]));
-	list->count += count;
-	return 0;
-}
-
-static void list_remove(struct region_list *list, size_t i, size_t count)
-{
-	list->count -= count;
-	memmove(list->at + i, list->at + i + count, (list->count - i) * sizeof(list->at[0]));
-}
-
-/* Makes start a border if it lies within a region; the first region from there on. */
-static int split_at(struct space *space, uint64_t address, size_t *index)
-{
-	size_t i = list_search(space->regions, address);
-	struct region *left;
-	int r;
-
-	*index = i;
-	if (!space->regions || i == space->regions->count || space->regions->at[i].start >= address)
-		return 0;
-	r = list_insert(space, i + 1, 1);
-	if (r < 0)
-		return r;
-	left = &space->regions->at[i];
-	left[1] = left[0];
-	left[0].end = left[1].start = address;
-	if (left[0].file)
-		left[1].offset += address - left[0].start;
-	*index = i + 1;
-	return 0;
-}
-
-/* Makes both ends borders, in a list of our own: regions from…to lie in the range. */
-static int split_range(struct space *space, uint64_t start, uint64_t end, size_t *from, size_t *to)
-{
-	int r;
-
-	*from = *to = 0;
-	if (start >= end)
-		return 0;
-	r = list_own(space, 0);
-	if (r >= 0)
-		r = split_at(space, start, from);
-	if (r >= 0)
-		r = split_at(space, end, to);
-	return r;
+	return r < 0 ? r : regions_split(&space->regions, end);
 }
 
 static uint64_t page_of(const struct space *space, uint64_t address)
@@ -201,63 +86,81 @@ static uint64_t page_end(const struct space *space, uint64_t end)
 
 int space_unmap(struct space *space, uint64_t start, uint64_t end)
 {
-	size_t from, to;
-	int r = split_range(space, start, end, &from, &to);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (from < to)
-		list_remove(space->regions, from, to - from);
-	return space_discard(space, start, end);
+	if (start >= end)
+		return 0;
+	r = split_range(space, start, end);
+	if (r >= 0)
+		r = regions_remove(&space->regions, start, end);
+	return r < 0 ? r : space_discard(space, start, end);
 }
 
 int space_map(struct space *space, const struct region *r)
 {
-	struct region region = *r; /* it may lie in the list that changes */
-	size_t i;
+	const struct region region = *r; /* it may lie in the space that changes */
 	int err;
 
 	if (region.start >= region.end)
 		return 0;
 	err = space_unmap(space, region.start, region.end);
-	if (err < 0)
-		return err;
-	i = list_search(space->regions, region.start);
-	err = list_insert(space, i, 1);
-	if (err < 0)
-		return err;
-	space->regions->at[i] = region;
-	return 0;
+	return err < 0 ? err : regions_insert(&space->regions, &region);
+}
+
+/* What is set in every region of a range. */
+struct change {
+	enum { SET_PROT, SET_TAG, SET_LOCKED } what;
+	uint32_t value;
+};
+
+static void change_region(struct region *r, struct change change)
+{
+	switch (change.what) {
+	case SET_PROT:
+		r->prot = change.value;
+		break;
+	case SET_TAG:
+		r->tag = change.value;
+		break;
+	case SET_LOCKED:
+		r->locked = change.value;
+		break;
+	}
+}
+
+static int change_range(struct space *space, uint64_t start, uint64_t end, struct change change)
+{
+	const struct region *found;
+	struct region_place place;
+	struct region *region;
+	int r;
+
+	if (start >= end)
+		return 0;
+	r = split_range(space, start, end);
+	found = regions_search(&space->regions, start, &place);
+	while (r >= 0 && found && found->start < end) {
+		r = regions_edit(&space->regions, &place, &region);
+		if (r >= 0)
+			change_region(region, change);
+		found = regions_next(&space->regions, &place);
+	}
+	return r;
 }
 
 int space_protect(struct space *space, uint64_t start, uint64_t end, uint32_t prot)
 {
-	size_t from, to;
-	int r = split_range(space, start, end, &from, &to);
-
-	for (size_t i = from; r >= 0 && i < to; i++)
-		space->regions->at[i].prot = prot;
-	return r;
+	return change_range(space, start, end, (struct change){ SET_PROT, prot });
 }
 
 int space_set_tag(struct space *space, uint64_t start, uint64_t end, uint32_t tag)
 {
-	size_t from, to;
-	int r = split_range(space, start, end, &from, &to);
-
-	for (size_t i = from; r >= 0 && i < to; i++)
-		space->regions->at[i].tag = tag;
-	return r;
+	return change_range(space, start, end, (struct change){ SET_TAG, tag });
 }
 
 int space_lock(struct space *space, uint64_t start, uint64_t end, bool locked)
 {
-	size_t from, to;
-	int r = split_range(space, start, end, &from, &to);
-
-	for (size_t i = from; r >= 0 && i < to; i++)
-		space->regions->at[i].locked = locked;
-	return r;
+	return change_range(space, start, end, (struct change){ SET_LOCKED, locked });
 }
 
 /* The regions of a range, copied out. */
@@ -268,17 +171,26 @@ struct pieces {
 
 static int pieces_take(struct space *space, uint64_t start, uint64_t end, struct pieces *out)
 {
-	size_t from, to;
-	int r = split_range(space, start, end, &from, &to);
+	const struct region *found;
+	struct region_place place;
+	size_t room = 0;
+	int r = split_range(space, start, end);
 
-	if (r < 0 || from == to)
-		return r;
-	out->count = to - from;
-	out->at = malloc(out->count * sizeof(out->at[0]));
-	if (!out->at)
-		return -ENOMEM;
-	memcpy(out->at, space->regions->at + from, out->count * sizeof(out->at[0]));
-	return 0;
+	found = regions_search(&space->regions, start, &place);
+	for (; r >= 0 && found && found->start < end;
+	     found = regions_next(&space->regions, &place)) {
+		if (out->count == room) {
+			struct region *p;
+
+			room = room ? room * 2 : 4;
+			p = realloc(out->at, room * sizeof(*p));
+			if (!p)
+				return -ENOMEM;
+			out->at = p;
+		}
+		out->at[out->count++] = *found;
+	}
+	return r;
 }
 
 /* Puts pieces of old…old_end at to…; one that reaches old_end goes on to new_end. */
@@ -298,20 +210,23 @@ static int pieces_put(struct space *space, const struct pieces *pieces, uint64_t
 	return 0;
 }
 
+/* The region that ends at old_end, if one does, goes on to new_end. */
 static int grow_in_place(struct space *space, uint64_t old_end, uint64_t new_end)
 {
-	size_t i;
+	const struct region *found;
+	struct region_place place;
+	struct region grown;
 	int r = space_unmap(space, old_end, new_end);
 
-	if (r < 0 || !space->regions)
+	if (r < 0)
 		return r;
-	i = list_search(space->regions, old_end - 1);
-	if (i == space->regions->count || space->regions->at[i].start >= old_end)
+	found = regions_search(&space->regions, old_end - 1, &place);
+	if (!found || found->end != old_end)
 		return 0;
-	r = list_own(space, 0);
-	if (r >= 0)
-		space->regions->at[i].end = new_end;
-	return r;
+	grown = *found;
+	grown.end = new_end;
+	r = regions_remove(&space->regions, grown.start, old_end);
+	return r < 0 ? r : regions_insert(&space->regions, &grown);
 }
 
 static int map_again(struct space *space, uint64_t old, uint64_t to, uint64_t new_len)
@@ -370,9 +285,9 @@ int space_move(struct space *space, uint64_t old, uint64_t old_len, uint64_t to,
 
 const struct region *space_find(const struct space *space, uint64_t address)
 {
-	size_t i = list_search(space->regions, address);
+	struct region_place place;
 
-	return space->regions && i < space->regions->count ? &space->regions->at[i] : NULL;
+	return regions_search(&space->regions, address, &place);
 }
 
 bool space_mapped(const struct space *space, uint64_t start, uint64_t end)
@@ -382,26 +297,18 @@ bool space_mapped(const struct space *space, uint64_t start, uint64_t end)
 
 uint64_t space_mapped_bytes(const struct space *space, uint64_t start, uint64_t end)
 {
+	struct region_place place;
+	const struct region *r = regions_search(&space->regions, start, &place);
 	uint64_t sum = 0;
 
-	for (size_t i = list_search(space->regions, start); i < space_count(space); i++) {
-		const struct region *r = &space->regions->at[i];
-
-		if (r->start >= end)
-			break;
+	for (; r && r->start < end; r = regions_next(&space->regions, &place))
 		sum += (r->end < end ? r->end : end) - (r->start > start ? r->start : start);
-	}
 	return sum;
 }
 
 size_t space_count(const struct space *space)
 {
-	return space->regions ? space->regions->count : 0;
-}
-
-const struct region *space_at(const struct space *space, size_t i)
-{
-	return &space->regions->at[i];
+	return space->regions.count;
 }
 
 int space_touch(struct space *space, uint64_t address)

@@ -68,9 +68,8 @@ bool space_mapped(const struct space *space, uint64_t start, uint64_t end) _nonn
 /* Bytes of the range that are mapped. */
 uint64_t space_mapped_bytes(const struct space *space, uint64_t start, uint64_t end) _nonnull_;
 
-/* Regions in address order; valid until the space changes. */
+/* How many regions; space_find(0), then of each end, walks them in order. */
 size_t space_count(const struct space *space) _nonnull_;
-const struct region *space_at(const struct space *space, size_t i) _nonnull_;
 
 /* Touched pages need no region below them: unseen memory is touched too. */
 /* Marks the page; returns 1 if it was not marked before, 0 if it was, or -ENOMEM. */

@@ -52,6 +52,17 @@ static void touch_all(struct space *space, uint64_t start, uint64_t end)
 	assert_int_equal(space_touch_range(space, start, end, &added), 0);
 }
 
+/* Region number i in address order. */
+static const struct region *region_at(const struct space *space, size_t i)
+{
+	const struct region *r = space_find(space, 0);
+
+	while (r && i--)
+		r = space_find(space, r->end);
+	assert_non_null(r);
+	return r;
+}
+
 /* "10-30:1 30-40:2" in pages and tags. */
 static void regions_are(const struct space *space, const char *expected)
 {
@@ -59,7 +70,7 @@ static void regions_are(const struct space *space, const char *expected)
 	size_t used = 0;
 
 	for (size_t i = 0; i < space_count(space); i++) {
-		const struct region *r = space_at(space, i);
+		const struct region *r = region_at(space, i);
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%llu-%llu:%u",
 		                         i ? " " : "", (unsigned long long)(r->start / PAGE),
@@ -130,8 +141,8 @@ static void test_split_keeps_file_offsets(void **state)
 
 	assert_int_equal(space_map(*state, &r), 0);
 	assert_int_equal(space_unmap(*state, 12 * PAGE, 15 * PAGE), 0);
-	assert_int_equal(space_at(*state, 0)->offset, 7 * PAGE);
-	assert_int_equal(space_at(*state, 1)->offset, 12 * PAGE);
+	assert_int_equal(region_at(*state, 0)->offset, 7 * PAGE);
+	assert_int_equal(region_at(*state, 1)->offset, 12 * PAGE);
 }
 
 static void test_protect_splits(void **state)
@@ -139,16 +150,16 @@ static void test_protect_splits(void **state)
 	map(*state, 10 * PAGE, 40 * PAGE, 1);
 	assert_int_equal(space_protect(*state, 20 * PAGE, 30 * PAGE, PROT_NONE), 0);
 	regions_are(*state, "10-20:1 20-30:1 30-40:1");
-	assert_int_equal(space_at(*state, 1)->prot, PROT_NONE);
-	assert_int_equal(space_at(*state, 2)->prot, PROT_READ | PROT_WRITE);
+	assert_int_equal(region_at(*state, 1)->prot, PROT_NONE);
+	assert_int_equal(region_at(*state, 2)->prot, PROT_READ | PROT_WRITE);
 }
 
 static void test_lock_marks_only_its_range(void **state)
 {
 	map(*state, 10 * PAGE, 40 * PAGE, 1);
 	assert_int_equal(space_lock(*state, 10 * PAGE, 20 * PAGE, true), 0);
-	assert_true(space_at(*state, 0)->locked);
-	assert_false(space_at(*state, 1)->locked);
+	assert_true(region_at(*state, 0)->locked);
+	assert_false(region_at(*state, 1)->locked);
 }
 
 static void test_move_shrinks_in_place(void **state)
@@ -222,7 +233,7 @@ static void test_move_of_length_zero_maps_again(void **state)
 	touch_all(*state, 10 * PAGE, 20 * PAGE);
 	assert_int_equal(space_move(*state, 14 * PAGE, 0, 50 * PAGE, 6 * PAGE, false), 0);
 	regions_are(*state, "10-20:9 50-56:9");
-	assert_int_equal(space_at(*state, 1)->offset, 4 * PAGE);
+	assert_int_equal(region_at(*state, 1)->offset, 4 * PAGE);
 	assert_int_equal(space_resident_pages(*state), 10);
 }
 
@@ -308,12 +319,12 @@ static void test_fork_protect_stays_apart(void **state)
 	map(*state, 10 * PAGE, 20 * PAGE, 1);
 	assert_int_equal(space_fork(*state, &child), 0);
 	assert_int_equal(space_protect(child, 10 * PAGE, 20 * PAGE, PROT_NONE), 0);
-	assert_int_equal(space_at(*state, 0)->prot, PROT_READ | PROT_WRITE);
+	assert_int_equal(region_at(*state, 0)->prot, PROT_READ | PROT_WRITE);
 	space_free(child);
 }
 
 /* Against a plain array of pages, with operations drawn from a fixed sequence. */
-#define MODEL_PAGES 300
+#define MODEL_PAGES 1500
 
 struct naive {
 	uint8_t tag[MODEL_PAGES]; /* 0: not mapped */
@@ -343,7 +354,9 @@ static void naive_move(struct naive *n, unsigned old, unsigned old_len, unsigned
 static void step(struct space *space, struct naive *n, uint64_t *seed)
 {
 	unsigned at = (unsigned)draw(seed, MODEL_PAGES), to = (unsigned)draw(seed, MODEL_PAGES);
-	unsigned len = 1 + (unsigned)draw(seed, MODEL_PAGES - (at > to ? at : to));
+	unsigned most = MODEL_PAGES - (at > to ? at : to);
+	/* Mostly short ranges, so that there are many regions. */
+	unsigned len = 1 + (unsigned)draw(seed, most < 6 || !draw(seed, 100) ? most : 6);
 	uint8_t tag = 1 + (uint8_t)draw(seed, 200);
 
 	switch (draw(seed, 5)) {
@@ -375,6 +388,9 @@ static void step(struct space *space, struct naive *n, uint64_t *seed)
 
 static void same(const struct space *space, const struct naive *n)
 {
+	uint64_t end = 0;
+	size_t count = 0;
+
 	for (unsigned i = 0; i < MODEL_PAGES; i++) {
 		const struct region *r = space_find(space, i * PAGE);
 		unsigned tag = r && r->start <= i * PAGE ? r->tag : 0;
@@ -382,23 +398,52 @@ static void same(const struct space *space, const struct naive *n)
 		assert_int_equal(tag, n->tag[i]);
 		assert_int_equal(space_touched(space, i * PAGE), n->touched[i]);
 	}
-	for (size_t i = 0; i < space_count(space); i++) {
-		assert_true(space_at(space, i)->start < space_at(space, i)->end);
-		if (i)
-			assert_true(space_at(space, i - 1)->end <= space_at(space, i)->start);
+	for (const struct region *r = space_find(space, 0); r; r = space_find(space, r->end)) {
+		assert_true(r->start >= end && r->start < r->end);
+		end = r->end;
+		count++;
 	}
+	assert_int_equal(count, space_count(space));
 }
 
+/* A space and, now and then, its fork change in turns. */
 static void test_agrees_with_a_plain_array(void **state)
 {
-	struct naive n = { 0 };
+	struct naive n[2] = { 0 };
+	struct space *copy;
 	uint64_t seed = 1;
 
-	for (unsigned i = 0; i < 20000; i++) {
-		step(*state, &n, &seed);
-		if (i % 16 == 0)
-			same(*state, &n);
+	assert_int_equal(space_fork(*state, &copy), 0);
+	for (unsigned i = 0; i < 40000; i++) {
+		bool second = draw(&seed, 2);
+
+		step(second ? copy : *state, &n[second], &seed);
+		if (i % 256 == 0) {
+			same(*state, &n[0]);
+			same(copy, &n[1]);
+		}
+		if (i % 2048 == 0) {
+			space_free(copy);
+			assert_int_equal(space_fork(*state, &copy), 0);
+			n[1] = n[0];
+		}
 	}
+	assert_true(space_count(*state) > 200);
+	space_free(copy);
+}
+
+static void test_many_regions_come_and_go(void **state)
+{
+	const uint64_t count = 100000;
+	uint64_t at = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		at = (at + 38197) % count; /* prime to count: every place once, out of order */
+		map(*state, 2 * at * PAGE, (2 * at + 1) * PAGE, 1);
+	}
+	assert_int_equal(space_count(*state), count);
+	assert_int_equal(space_unmap(*state, PAGE, (2 * count - 3) * PAGE), 0);
+	regions_are(*state, "0-1:1 199998-199999:1");
 }
 
 #define SPACE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -434,6 +479,7 @@ int main(void)
 		SPACE_TEST(test_fork_copies_regions_and_touches),
 		SPACE_TEST(test_fork_protect_stays_apart),
 		SPACE_TEST(test_agrees_with_a_plain_array),
+		SPACE_TEST(test_many_regions_come_and_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
