@@ -59,6 +59,7 @@ struct group {
 		unseen; /* used before any recorded call mapped it; value: PROT_* of the uses */
 	struct ranges made; /* of maps below */
 	uint64_t brk_start; /* 0: none */
+	uint64_t chosen_end, chosen_length; /* of the first mapping that the kernel chose */
 	struct cluster *clusters;
 	size_t cluster_count, cluster_room;
 	struct assumed *maps;

@@ -123,6 +123,8 @@ static void put_spaces(const struct compile *c, const struct layout *l, char *ba
 			.task = c->tasks[g->task].plan,
 			.brk_start = heap,
 			.brk = heap,
+			.chosen_end = g->chosen_end,
+			.chosen_length = g->chosen_length,
 		};
 		put_maps(c, g, &sp, (struct plan_map *)(base + at));
 		at += g->map_count * sizeof(struct plan_map);

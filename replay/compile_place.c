@@ -199,6 +199,18 @@ static int take_id(struct compile *c, struct ctask *t, uint32_t *id)
 	return 0;
 }
 
+/* Longer ones are aligned by the kernel itself and say nothing of where the area began. */
+static void note_first_choice(struct compile *c, const struct cspace *sp, uint64_t start,
+                              uint64_t end)
+{
+	struct group *g = &c->groups[sp->group];
+
+	if (g->chosen_end)
+		return;
+	g->chosen_end = end;
+	g->chosen_length = end - start < PLAN_PHASE ? end - start : 0;
+}
+
 int place_choose(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t start,
                  uint64_t end, bool aligned, struct piece *out)
 {
@@ -208,6 +220,7 @@ int place_choose(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t
 	uint64_t index;
 	int r;
 
+	note_first_choice(c, sp, start, end);
 	r = aligned ? take_aligned(c, t, sp, end - start, &a.base) : take_id(c, t, &a.id);
 	if (r >= 0)
 		r = new_anchor(c, &a, &index);

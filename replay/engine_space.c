@@ -146,12 +146,61 @@ static _engine_ void forget_program(uint32_t task)
 	raw_call2(__NR_set_robust_list, 0, 24);
 }
 
+static _engine_ uint64_t map_nothing(uint64_t length)
+{
+	/* Shared, so that it never merges with a mapping of the recording. */
+	return raw_call6(__NR_mmap, 0, length, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+/* A hole that ends at `end` and is smaller than PLAN_PHASE: filled from its top. */
+static _engine_ void fill_hole(uint64_t end)
+{
+	for (uint64_t size = PLAN_PHASE / 2; size >= PAGE_BYTES; size /= 2) {
+		uint64_t at = map_nothing(size);
+
+		if (at + size == end)
+			end = at;
+		else if (at < (uint64_t)-4095)
+			raw_call2(__NR_munmap, at, size);
+	}
+}
+
+/*
+ * Pads the area that the kernel chooses from until the first mapping of the
+ * recording would end at its recorded phase. Holes above the area, too small
+ * for the pad but not for that mapping, are filled first.
+ */
+static _engine_ void align_free_area(const struct plan_space *space)
+{
+	for (unsigned tries = 0; space->chosen_length && tries < 16; tries++) {
+		uint64_t at = map_nothing(space->chosen_length);
+		uint64_t end = at + space->chosen_length, pad;
+
+		if (at >= (uint64_t)-4095)
+			return;
+		raw_call2(__NR_munmap, at, space->chosen_length);
+		pad = (end - space->chosen_end) % PLAN_PHASE;
+		if (!pad)
+			return;
+		at = map_nothing(pad);
+		if (at >= (uint64_t)-4095)
+			return;
+		if (at + pad != end) {
+			raw_call2(__NR_munmap, at, pad);
+			fill_hole(end);
+		}
+	}
+}
+
 _engine_ void engine_enter(uint32_t task)
 {
 	struct engine e = engine_context(task);
 	bool root = !e.self->position;
 
 	forget_program(task);
+	if (engine_plan()->placement != PLACE_TRACED)
+		align_free_area((const struct plan_space *)(PLAN_BASE + engine_plan()->spaces) +
+		                e.self->space);
 	engine_touch_install();
 	install_orphan_handler();
 	e.self->tid = (uint32_t)raw_call0(__NR_gettid);

@@ -131,7 +131,16 @@ struct plan_space {
 	uint32_t map_count;
 	uint32_t task; /* the task that makes it */
 	uint64_t brk_start, brk; /* replayed addresses; 0: no heap */
+	/*
+	 * Where the first mapping that the kernel chose ended in the recording, 0 if
+	 * unknown, and its length. The engine gives the free area below its top the
+	 * same phase modulo PLAN_PHASE: a random start would move every mapping
+	 * against huge pages and fault-around windows.
+	 */
+	uint64_t chosen_end, chosen_length;
 };
+
+#define PLAN_PHASE (2u << 20)
 
 struct plan_map {
 	uint64_t address, length; /* replayed */
