@@ -8,6 +8,8 @@
 #include "analysis/permute.h"
 #include "common/cleanup.h"
 
+#define LEVELS "vmstat.nr_"
+
 static const struct result *first_of(const struct side *side)
 {
 	return side->results[0];
@@ -34,11 +36,19 @@ static bool is_primary(const struct comparison *c, const char *name)
 	return result_is_primary(first_of(c->a), name) && result_is_primary(first_of(c->b), name);
 }
 
-/* Of a primary metric its own, else the group of names: what stands before '.' or '/'. */
+/*
+ * Of a primary metric its own, else the group of names: what stands before '.'
+ * or '/'. Levels of /proc/vmstat are apart from its counters: their
+ * differences are mostly noise, and many.
+ */
 static void set_family(struct compared *m)
 {
 	size_t len = strcspn(m->name, "./");
 
+	if (!m->primary && !strncmp(m->name, LEVELS, strlen(LEVELS))) {
+		snprintf(m->family, sizeof(m->family), "levels");
+		return;
+	}
 	if (m->primary)
 		snprintf(m->family, sizeof(m->family), COMPARE_PRIMARY);
 	else if (m->name[len] && strncmp(m->name, COMPARE_PRIMARY, len))

@@ -22,7 +22,7 @@ static const char *const not_options[] = { "repeat", "warmup", "output", "quiet"
 /* Options that do change the plan, and so its counts; "plan" by itself is good too. */
 static const char *const plan_options[] = {
 	"plan",           "place",      "order", "touch",   "copies",
-	"drop-map-stack", "incomplete", "seal",  "hugetlb",
+	"drop_map_stack", "incomplete", "seal",  "hugetlb",
 };
 /* Words of a kernel's command line that name the kernel or its files. */
 static const char *const boot_words[] = { "BOOT_IMAGE=", "initrd=" };
@@ -64,10 +64,19 @@ static bool listed(const char *const *list, size_t n, const char *key)
 	return false;
 }
 
+/* An option may be named as it is typed: drop-map-stack is the key drop_map_stack. */
+static bool same_name(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if (*a != *b && !(*a == '-' && *b == '_'))
+			return false;
+	return *a == *b;
+}
+
 static bool is_varied(const struct option_list *vary, const char *key)
 {
 	for (size_t i = 0; i < vary->count; i++)
-		if (!strcmp(vary->items[i], key) ||
+		if (same_name(vary->items[i], key) ||
 		    (!strcmp(vary->items[i], "mthp") && !fnmatch("thp_[0-9]*kB", key, 0)))
 			return true;
 	return false;
@@ -164,27 +173,33 @@ static int compare_objects(const struct object_rule *rule, const json_t *a, cons
 	return r;
 }
 
-/* The command line without the words that name the kernel. */
+static bool is_boot_word(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(boot_words); i++)
+		if (!strncmp(word, boot_words[i], strlen(boot_words[i])))
+			return true;
+	return false;
+}
+
+/* The command line without the words that name the kernel; one blank behind each word. */
 static char *command_line(const json_t *provenance)
 {
 	const char *text = json_string_value(json_object_get(provenance, "cmdline"));
-	char *copy = text ? strdup(text) : NULL, *to = copy, *save = NULL;
+	char *out = text ? malloc(strlen(text) + 2) : NULL, *to = out;
 
-	if (!copy)
-		return NULL;
-	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-		bool skip = false;
+	while (out && *text) {
+		size_t len = strcspn(text, " ");
 
-		for (size_t i = 0; i < ARRAY_SIZE(boot_words); i++)
-			skip |= !strncmp(w, boot_words[i], strlen(boot_words[i]));
-		if (skip)
-			continue;
-		memmove(to, w, strlen(w));
-		to += strlen(w);
-		*to++ = ' ';
+		if (len && !is_boot_word(text)) {
+			memcpy(to, text, len);
+			to += len;
+			*to++ = ' ';
+		}
+		text += len + (text[len] == ' ');
 	}
-	*(to > copy ? to - 1 : to) = '\0';
-	return copy;
+	if (out)
+		*to = '\0';
+	return out;
 }
 
 static int compare_command_lines(const json_t *a, const json_t *b, const struct option_list *vary,

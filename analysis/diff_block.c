@@ -126,7 +126,7 @@ static void print_row(FILE *f, const struct diff *d, const struct diff_row *row)
 	}
 	fputs("  ", f);
 	columns = escape_text(f, row->any->name);
-	if (*row->any->unit) {
+	if (*row->any->unit && strcmp(row->any->unit, row->any->name)) {
 		fputs(" (", f);
 		columns += escape_text(f, row->any->unit) + 3;
 		fputc(')', f);

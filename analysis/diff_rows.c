@@ -24,7 +24,8 @@ static bool cell_matters(const struct compared *m)
 
 	if (m->changed || m->primary)
 		return true;
-	return m->verdict == VERDICT_NONE && change_weight(m) > enough;
+	/* Withheld: what the test would have found, or what is large where there was none. */
+	return m->verdict == VERDICT_NONE && change_weight(m) > enough && !(m->p > COMPARE_LEVEL);
 }
 
 static void weigh(struct diff_row *row, size_t cells)

@@ -14,15 +14,14 @@ static const struct metric_row rows[] = {
 	/* of a repetition */
 	{ "elapsed", "s", BETTER_LESS, true },
 	{ "system", "s", BETTER_LESS, true },
-	{ "user", "s", BETTER_LESS, false },
-	{ "faults_minor", "", BETTER_LESS, false },
-	{ "faults_major", "", BETTER_LESS, false },
-	{ "slept", "", BETTER_NONE, false },
-	{ "drift_max", "s", BETTER_LESS, false },
-	{ "mappings", "", BETTER_NONE, false },
-	{ "peak_in_flight", "", BETTER_NONE, false },
+	{ "user", "s", BETTER_LESS, true },
+	{ "faults", "faults", BETTER_NONE, true },
+	{ "faults.major", "faults", BETTER_LESS, false },
+	{ "waits.slept", "waits", BETTER_NONE, false },
+	{ "overhead.system", "s", BETTER_NONE, false },
+	{ "overhead.user", "s", BETTER_NONE, false },
+	{ "overhead.faults", "faults", BETTER_NONE, false },
 	/* of calls, in the pass that times them */
-	{ "latency.*.count", "", BETTER_NONE, false },
 	{ "latency.*.mean", "ns", BETTER_LESS, false },
 	{ "latency.*.p50", "ns", BETTER_LESS, false },
 	{ "latency.*.p99", "ns", BETTER_LESS, false },
@@ -45,9 +44,9 @@ static const struct metric_row rows[] = {
 	{ "vmstat.workingset_refault*", "", BETTER_LESS, false },
 	{ "vmstat.*", "", BETTER_NONE, false },
 	/* of sysfs hugepages-SIZE/stats, differences over the repetition */
-	{ "thp/*/anon_fault_fallback*", "", BETTER_LESS, false },
-	{ "thp/*/split_failed", "", BETTER_LESS, false },
-	{ "thp/*", "", BETTER_NONE, false },
+	{ "thp.*.anon_fault_fallback*", "", BETTER_LESS, false },
+	{ "thp.*.split_failed", "", BETTER_LESS, false },
+	{ "thp.*", "", BETTER_NONE, false },
 };
 
 const struct metric_row *metric_find(const char *name)

@@ -36,9 +36,10 @@ static void begin(struct setup *s, const char *name)
 	assert_int_equal(result_new(&s->r), 0);
 	assert_int_equal(result_metric(s->r, "elapsed", "s", BETTER_LESS, true), 0);
 	assert_int_equal(result_metric(s->r, "vmstat.rate", "", BETTER_MORE, false), 0);
-	p = json_pack("{s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s}, s:{}}", "trace_id", "t1", "spinlock",
-	              "queued", "kernel", "6.1", "kernel_version", "#1", "settings_before", "thp",
-	              "madvise", "settings_after", "thp", "madvise", "options");
+	p = json_pack("{s:s, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s}, s:{}}", "trace_id", "t1",
+	              "cmdline", "BOOT_IMAGE=/a quiet  psi=1 ", "spinlock", "queued", "kernel",
+	              "6.1", "kernel_version", "#1", "settings_before", "thp", "madvise",
+	              "settings_after", "thp", "madvise", "options");
 	assert_int_equal(json_object_update(result_provenance(s->r), p), 0);
 	json_decref(p);
 	p = json_pack("{s:{s:i}, s:i, s:i}", "plan", "touches", 10, "lost", 0, "mismatches", 0);
@@ -299,6 +300,12 @@ static void test_reasons_to_withhold(void **state)
 	expect_withheld("provenance", "trace_id", json_string("t2"), NULL, true);
 	expect_withheld("provenance", "spinlock", json_string("test-and-set"), NULL, true);
 	expect_withheld("provenance", "kernel", json_string("6.2"), NULL, false);
+	expect_withheld("provenance", "cmdline", json_string("BOOT_IMAGE=/b quiet psi=1"), NULL,
+	                false);
+	expect_withheld("provenance", "cmdline", json_string("quiet psi=1 initrd=/x"), NULL, false);
+	expect_withheld("provenance", "cmdline", json_string(""), NULL, true);
+	expect_withheld("provenance", "cmdline", json_string("quiet psi=0"), NULL, true);
+	expect_withheld("provenance", "cmdline", json_string("quiet psi=0"), "cmdline", false);
 	expect_withheld("provenance", "cpus", json_integer(4), NULL, false);
 	expect_withheld(settings, "thp", json_string("always"), NULL, true);
 	expect_withheld(settings, "thp", json_string("always"), "thp", false);
@@ -307,6 +314,8 @@ static void test_reasons_to_withhold(void **state)
 	expect_withheld("settings_after", "thp", json_string("always"), NULL, true);
 	expect_withheld("options", "mthp", json_string("16k=always"), NULL, true);
 	expect_withheld("options", "mthp", json_string("16k=always"), "mthp", false);
+	expect_withheld("options", "drop_map_stack", json_true(), NULL, true);
+	expect_withheld("options", "drop_map_stack", json_true(), "drop-map-stack", false);
 	expect_withheld("fidelity", "lost", json_integer(1), NULL, true);
 	expect_withheld("fidelity", "mismatches", json_integer(3), NULL, true);
 	expect_withheld("fidelity", "incomplete", json_true(), NULL, true);
