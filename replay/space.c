@@ -237,6 +237,7 @@ int space_start(int plan_fd, int state_fd, uint32_t task, uint32_t number)
 		engine_fail(task, FAILURE_SETUP, -r);
 		return r;
 	}
+	prctl(PR_SET_NAME, "mmtape-space");
 	forget_rseq();
 	arch_switch_stack(engine_stack_top(task), task, engine_enter);
 }
