@@ -7,10 +7,10 @@
 #include <dirent.h>
 #include <event-parse.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <tracefs.h>
 #include <unistd.h>
 
@@ -77,13 +77,38 @@ static int check_usable(const char *path)
 	return 0;
 }
 
+static bool is_mounted(const char *path)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	struct mntent *m;
+	bool found = false;
+
+	while (f && !found && (m = getmntent(f)))
+		found = !strcmp(m->mnt_type, "tracefs") && !strcmp(m->mnt_dir, path);
+	if (f)
+		endmntent(f);
+	return found;
+}
+
+/* Only the usual places: recovery after a kill looks there. */
+static const char *find_mounted(void)
+{
+	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		/* Looking into debugfs makes the kernel mount it there. */
+		if ((i == 0 || access("/sys/kernel/debug/tracing/trace", F_OK) == 0) &&
+		    is_mounted(places[i]))
+			return places[i];
+	return NULL;
+}
+
 int instance_check(void)
 {
-	const char *path = NULL;
+	const char *path = find_mounted();
 	int r;
 
-	r = tracefs_tracing_dir_is_mounted(false, &path);
-	if (r < 0 || !path || !*path || r == 0) {
+	if (!path) {
 		log_error("tracefs is not mounted: `mount -t tracefs tracefs /sys/kernel/tracing` "
 		          "as root");
 		return -ENOENT;
@@ -91,6 +116,8 @@ int instance_check(void)
 	r = check_usable(path);
 	if (r < 0)
 		return r;
+	if (tracefs_set_tracing_dir((char *)path) < 0)
+		return -ENOMEM;
 	if (!tracefs_event_file_exists(NULL, "syscalls", "sys_enter_mmap", "format")) {
 		log_error("%s/events has no syscalls: recording needs a kernel with "
 		          "CONFIG_FTRACE_SYSCALLS",

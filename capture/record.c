@@ -321,7 +321,7 @@ static int finish_file(struct recording *rec)
 	r = record_stat_write(rec->writer, STAT_END, tail.time, &rec->ingest);
 	if (r >= 0)
 		r = trace_writer_finish(rec->writer, &tail);
-	return r < 0 ? say_output(rec, r) : 0;
+	return r;
 }
 
 static int record_end(struct recording *rec)
@@ -335,12 +335,12 @@ static int record_end(struct recording *rec)
 	} while (r >= 0 && buffers_more(rec->buffers));
 	if (r >= 0)
 		r = write_remaining_losses(rec);
-	if (r >= 0) {
-		r = ingest_end(&rec->ingest);
-		if (r < 0)
-			return say_output(rec, r);
-	}
-	return r < 0 ? r : finish_file(rec);
+	if (r < 0)
+		return r;
+	r = ingest_end(&rec->ingest);
+	if (r >= 0)
+		r = finish_file(rec);
+	return r < 0 ? say_output(rec, r) : 0;
 }
 
 /* The instance goes before we wait for anything. */
@@ -366,7 +366,7 @@ static void wait_for_command(struct recording *rec)
 	}
 }
 
-static void sum_up(struct recording *rec)
+static void sum_up(struct recording *rec, bool whole)
 {
 	struct record_summary *s = rec->summary;
 
@@ -382,7 +382,7 @@ static void sum_up(struct recording *rec)
 	if (rec->ingest.counts.kernel_workers)
 		log_warn("%llu worker threads of io_uring were not followed",
 		         (unsigned long long)rec->ingest.counts.kernel_workers);
-	if (s->lost)
+	if (s->lost && whole)
 		log_warn("%s: %llu events lost: --buffer-size makes the kernel's buffers larger",
 		         rec->options->output, (unsigned long long)s->lost);
 }
@@ -425,6 +425,10 @@ static int run(struct recording *rec)
 	r = record_rounds(rec);
 	if (r >= 0)
 		r = record_end(rec);
+	/* What could not be written was taken back: an end, which is small, may still fit. */
+	if (r < 0 && finish_file(rec) < 0)
+		log_info("%s: has no end: `mmtape salvage` makes a whole trace of it",
+		         rec->options->output);
 	release(rec);
 	wait_for_command(rec);
 	return r;
@@ -444,7 +448,7 @@ int record_run(const struct record_options *options, struct record_summary *out)
 		return r;
 	r = run(&rec);
 	release(&rec);
-	sum_up(&rec);
+	sum_up(&rec, r >= 0);
 	ingest_clear(&rec.ingest);
 	child_free(rec.child);
 	trace_writer_free(rec.writer);
