@@ -176,8 +176,9 @@ static int put_exits(struct maker *m)
 	for (uint32_t i = m->task_count; i-- > 0 && !r;) {
 		const uint64_t group_dead = i == 0;
 
-		m->clock[i % m->cpus] = last += 10000;
+		m->clock[i % m->cpus] = last;
 		r = put(m, i % m->cpus, m->tasks[i].id, EVENT_EXIT, &group_dead);
+		last = m->clock[i % m->cpus];
 	}
 	return r;
 }
