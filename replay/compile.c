@@ -269,6 +269,7 @@ static void release(struct compile *c)
 		free_task(&c->tasks[i]);
 	for (size_t i = 0; i < c->file_count; i++)
 		map_clear(&c->files[i].windows);
+	map_clear(&c->process_groups);
 	map_clear(&c->file_index);
 	map_clear(&c->hash_index);
 	map_clear(&c->shm_sizes);

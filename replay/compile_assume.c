@@ -46,34 +46,47 @@ static uint64_t uses_of(const struct group *g, uint64_t start, uint64_t end)
 	return access;
 }
 
-/* The snapshot of this group: its process's, of the time nearest to its start. */
-static const struct trace_maps *find_maps(const struct compile *c, const struct group *g)
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Of the groups of one process, the one whose start is nearest gets a snapshot. */
+static struct group *nearest_group(struct compile *c, const struct trace_maps *maps)
+{
+	const uint64_t *last = map_find(&c->process_groups, maps->process);
+	struct group *best = NULL;
+
+	for (uint32_t i = last ? (uint32_t)*last : NONE; i != NONE; i = c->groups[i].same_process)
+		if (!best ||
+		    distance(c->groups[i].time, maps->time) <= distance(best->time, maps->time))
+			best = &c->groups[i];
+	return best;
+}
+
+int assume_begin(struct compile *c)
 {
 	size_t count;
-	const struct trace_maps *maps = trace_reader_maps(c->reader, &count), *best = NULL;
-	uint64_t best_distance = UINT64_MAX;
+	const struct trace_maps *maps = trace_reader_maps(c->reader, &count);
 
+	for (uint32_t i = 0; i < c->group_count; i++) {
+		uint64_t *last;
+		bool added;
+		int r = map_place(&c->process_groups, c->groups[i].process_id, &last, &added);
+
+		if (r < 0)
+			return r;
+		c->groups[i].same_process = added ? NONE : (uint32_t)*last;
+		*last = i;
+	}
 	for (size_t i = 0; i < count; i++) {
-		uint64_t distance = maps[i].time > g->time ? maps[i].time - g->time
-		                                           : g->time - maps[i].time;
+		struct group *g = nearest_group(c, &maps[i]);
 
-		if (maps[i].process != g->process_id || distance >= best_distance)
-			continue;
-		best = &maps[i];
-		best_distance = distance;
+		if (g && (!g->snapshot ||
+		          distance(maps[i].time, g->time) < distance(g->snapshot->time, g->time)))
+			g->snapshot = &maps[i];
 	}
-	if (!best)
-		return NULL;
-	/* Another group of the same process may be nearer: then this one was not read. */
-	for (size_t i = 0; i < c->group_count; i++) {
-		const struct group *other = &c->groups[i];
-		uint64_t distance = best->time > other->time ? best->time - other->time
-		                                             : other->time - best->time;
-
-		if (other != g && other->process_id == g->process_id && distance < best_distance)
-			return NULL;
-	}
-	return best;
+	return 0;
 }
 
 static int describe_map(struct compile *c, const struct trace_map *m, struct assumed *out)
@@ -157,7 +170,7 @@ static bool map_is_plain(const struct compile *c, const struct trace_map *m)
 
 static int take_maps(struct compile *c, struct group *g)
 {
-	const struct trace_maps *maps = find_maps(c, g);
+	const struct trace_maps *maps = g->snapshot;
 	int r = 0;
 
 	for (size_t i = 0; maps && r >= 0 && i < maps->count; i++) {

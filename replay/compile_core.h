@@ -53,6 +53,8 @@ struct group {
 	uint64_t time; /* of its first event */
 	uint32_t task; /* that makes it */
 	uint32_t process_id; /* in the trace */
+	uint32_t same_process; /* group number of another space of its process, NONE */
+	const struct trace_maps *snapshot; /* its mappings, read from the process; NULL */
 	struct ranges slots; /* of 1 GiB that it uses */
 	struct ranges ever; /* mapped by a recorded call at some time */
 	struct ranges
@@ -186,6 +188,7 @@ struct compile {
 	bool thp_always, thp_madvise, stack_is_small;
 	struct group *groups;
 	size_t group_count, group_room;
+	struct map process_groups; /* process id to its last group */
 	uint32_t *group_of; /* by lineage space number; NONE */
 	uint32_t group_of_count, group_of_room;
 	struct ctask *tasks; /* by lineage number */
@@ -234,6 +237,7 @@ int grow_list(uint32_t **list, uint32_t count, uint32_t *room) _must_check_ _non
 int compile_survey(struct compile *c) _must_check_ _nonnull_;
 
 /* compile_assume.c: what must have been mapped unseen. */
+int assume_begin(struct compile *c) _must_check_ _nonnull_;
 int group_assume(struct compile *c, struct group *g) _must_check_ _nonnull_;
 
 /* compile_place.c */

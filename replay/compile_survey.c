@@ -248,6 +248,8 @@ static int fill_groups(struct compile *c)
 
 	for (uint32_t i = 0; r >= 0 && i < lineage_spaces(c->lineage); i++)
 		r = find_group(c, i, 0, &g);
+	if (r >= 0)
+		r = assume_begin(c);
 	for (size_t i = 0; r >= 0 && i < c->group_count; i++)
 		r = group_assume(c, &c->groups[i]);
 	for (size_t i = 0; r >= 0 && i < c->group_count; i++)
