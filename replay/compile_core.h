@@ -254,6 +254,7 @@ void place_piece(const struct compile *c, const struct cspace *sp, uint64_t star
 /* One place for the whole range, or an unmapped hole with the same low bits. */
 bool place_whole(const struct compile *c, const struct cspace *sp, uint64_t start, uint64_t end,
                  struct piece *out) _nonnull_;
+#define HOLE_BYTES (1ULL << 42)
 void place_hole(const struct compile *c, uint64_t start, struct piece *out) _nonnull_;
 /* A new mapping that the kernel chose (or, thp-aligned, that we choose). */
 int place_choose(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t start,

@@ -140,7 +140,7 @@ bool place_whole(const struct compile *c, const struct cspace *sp, uint64_t star
 	place_hole(c, start, out);
 	if (space_mapped_bytes(sp->model, start, end))
 		return false;
-	return end - start < CLUSTER_END - ALIGNED_END - 2 * HUGE_PAGE;
+	return end - start < HOLE_BYTES;
 }
 
 static int new_anchor(struct compile *c, const struct anchor *a, uint64_t *index)

@@ -15,13 +15,26 @@
 #define PROT_SEM_BIT 0x8u /* PROT_SEM: without effect on any architecture we replay on */
 #define MCL_ALL (MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)
 
-/* Between mappings that the kernel places, what was not mapped has no place. */
-static bool is_nowhere(const struct cspace *sp, const struct range_op *op, const struct piece *p)
+/*
+ * Beside mappings that the kernel places, only what is mapped has a place: it
+ * may have put others into the holes. Cuts the piece to what is mapped from its
+ * start on, or to the hole there.
+ */
+static void cut_to_mapped(const struct cspace *sp, struct piece *p)
 {
-	if (p->outside)
-		return true;
-	return sp->anchors.count && !p->anchor && (p->start > op->start || p->end < op->end) &&
-	       !space_mapped_bytes(sp->model, p->start, p->end);
+	const struct region *n = space_find(sp->model, p->start);
+	uint64_t end = p->start;
+
+	if (!n || n->start > p->start) {
+		p->outside = true;
+		if (n && n->start < p->end)
+			p->end = n->start;
+		return;
+	}
+	for (; n && n->start <= end && end < p->end; n = space_find(sp->model, end))
+		end = n->end;
+	if (end < p->end)
+		p->end = end;
 }
 
 static int emit_one(struct compile *c, struct ctask *t, const struct range_op *op,
@@ -36,16 +49,25 @@ static int emit_one(struct compile *c, struct ctask *t, const struct range_op *o
 int range_emit(struct compile *c, struct ctask *t, const struct cspace *sp,
                const struct range_op *op)
 {
+	bool holes = sp->anchors.count && !op->error &&
+	             !space_mapped(sp->model, op->start, op->end);
 	unsigned cont = 0;
 	struct piece p;
 	int r = 0;
 
-	if (place_whole(c, sp, op->start, op->end, &p))
+	if (holes && !space_mapped_bytes(sp->model, op->start, op->end)) {
+		place_hole(c, op->start, &p);
+		if (op->end - op->start < HOLE_BYTES)
+			return emit_one(c, t, op, &p, 0, op->length);
+	} else if (!holes && place_whole(c, sp, op->start, op->end, &p)) {
 		return emit_one(c, t, op, &p, 0, op->length);
+	}
 	for (uint64_t at = op->start; r >= 0 && at < op->end;) {
 		place_piece(c, sp, at, op->end, &p);
+		if (holes && !p.outside)
+			cut_to_mapped(sp, &p);
 		at = p.end;
-		if (is_nowhere(sp, op, &p))
+		if (p.outside)
 			continue;
 		/* The last piece keeps a length that is no whole number of pages. */
 		r = emit_one(c, t, op, &p, cont,

@@ -75,6 +75,25 @@ static void test_operations_over_several_anchors_are_split(void **state)
 	assert_int_equal(counts(&s)->split, 2);
 }
 
+/* The kernel may have put another mapping into the hole. */
+static void test_holes_beside_chosen_mappings_are_left_alone(void **state)
+{
+	SCRIPT;
+
+	script_begin(&s);
+	MAP(&s, 7, BASE, 8 * PAGE);
+	UNMAP(&s, 7, BASE + 2 * PAGE, 3 * PAGE);
+	UNMAP(&s, 7, BASE + 3 * PAGE, PAGE);
+	UNMAP(&s, 7, BASE, 8 * PAGE);
+	compile_well(&s);
+	expect(&s, 0, "mmap 0 8000 /3; munmap 2000 3000; munmap 3000 1000; munmap 0 8000");
+	s.options.placement = PLACE_KERNEL;
+	compile_well(&s);
+	expect(&s, 0,
+	       "mmap a2+0 8000 /3 choose; munmap a2+2000 3000; munmap 440000200000 1000; "
+	       "munmap a2+0 2000; munmap a2+5000 3000 cont");
+}
+
 static void test_anchors_are_used_again_by_their_task(void **state)
 {
 	SCRIPT;
@@ -175,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_chooses_again),
 		cmocka_unit_test(test_followed_hints_and_fixed_stay_put),
 		cmocka_unit_test(test_operations_over_several_anchors_are_split),
+		cmocka_unit_test(test_holes_beside_chosen_mappings_are_left_alone),
 		cmocka_unit_test(test_anchors_are_used_again_by_their_task),
 		cmocka_unit_test(test_forks_keep_anchors_apart),
 		cmocka_unit_test(test_moves_follow_the_kernel),
