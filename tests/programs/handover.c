@@ -46,11 +46,28 @@ static void crowd_round(unsigned actor, unsigned round)
 	atomic_fetch_add(&crowd_done, 1);
 }
 
+/* Givers on one CPU, takers on another: some schedulers would pack all on one. */
+static void stand_apart(unsigned actor)
+{
+	cpu_set_t allowed, mine;
+	int wanted, cpu = 0;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) || CPU_COUNT(&allowed) < 2)
+		return;
+	for (wanted = (int)(actor % 2); !CPU_ISSET(cpu, &allowed) || wanted; cpu++)
+		wanted -= CPU_ISSET(cpu, &allowed) != 0;
+	CPU_ZERO(&mine);
+	CPU_SET(cpu, &mine);
+	if (sched_setaffinity(0, sizeof(mine), &mine))
+		fail("sched_setaffinity");
+}
+
 static void *play(void *arg)
 {
 	unsigned actor = (unsigned)(uintptr_t)arg;
 	struct turn t = { .pair = &pairs[actor / 2], .actor = actor };
 
+	stand_apart(actor);
 	t.work = map_pages(NULL, WORK_PAGES);
 	for (t.act = 0; t.act < act_count; t.act++)
 		for (t.round = 0; t.round < acts[t.act].rounds; t.round++)
