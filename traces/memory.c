@@ -18,22 +18,29 @@ struct slot {
 	struct memory_space summary; /* once it is gone */
 };
 
+struct known_maps {
+	const struct trace_maps *maps;
+	bool applied; /* to one space only: a hostile trace has many execs at one time */
+};
+
 struct memory {
 	struct mm_context context;
 	struct slot *slots; /* by lineage's space number */
 	size_t count, room;
-	const struct trace_maps **maps; /* by process and time */
+	struct known_maps *maps; /* by process, snapshots first, then by time */
 	size_t map_count;
 	struct map hashes; /* trace_map.file to a number */
 };
 
 static int maps_order(const void *a, const void *b)
 {
-	const struct trace_maps *x = *(const struct trace_maps *const *)a;
-	const struct trace_maps *y = *(const struct trace_maps *const *)b;
+	const struct trace_maps *x = ((const struct known_maps *)a)->maps;
+	const struct trace_maps *y = ((const struct known_maps *)b)->maps;
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
+	if ((x->flags ^ y->flags) & MAPS_START)
+		return x->flags & MAPS_START ? -1 : 1;
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
@@ -51,7 +58,7 @@ int memory_new(struct memory **out, const struct trace_meta *meta, const struct 
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < map_count; i++)
-		m->maps[i] = &maps[i];
+		m->maps[i].maps = &maps[i];
 	m->map_count = map_count;
 	qsort(m->maps, map_count, sizeof(*m->maps), maps_order);
 	*out = m;
@@ -89,8 +96,13 @@ static int hashed_file(struct memory *m, uint64_t hash, uint32_t *file)
 }
 
 /* Mappings that no call made. The heap is left to brk. */
-static int apply_maps(struct memory *m, struct mm *mm, const struct trace_maps *maps)
+static int apply_maps(struct memory *m, struct mm *mm, struct known_maps *known)
 {
+	const struct trace_maps *maps = known ? known->maps : NULL;
+
+	if (!maps || known->applied)
+		return 0;
+	known->applied = true;
 	for (size_t i = 0; i < maps->count; i++) {
 		const struct trace_map *from = &maps->maps[i];
 		struct region r = {
@@ -116,31 +128,30 @@ static int apply_maps(struct memory *m, struct mm *mm, const struct trace_maps *
 }
 
 /* The mappings of the process at that time exactly: an exec's. */
-static const struct trace_maps *maps_at(const struct memory *m, uint32_t process, uint64_t time)
+static struct known_maps *maps_at(const struct memory *m, uint32_t process, uint64_t time)
 {
-	const struct trace_maps key = { .process = process, .time = time }, *p = &key;
-	const struct trace_maps **found =
-		bsearch(&p, m->maps, m->map_count, sizeof(*m->maps), maps_order);
+	const struct trace_maps wanted = { .process = process, .time = time };
+	const struct known_maps key = { &wanted, false };
 
-	return found ? *found : NULL;
+	return bsearch(&key, m->maps, m->map_count, sizeof(*m->maps), maps_order);
 }
 
-static const struct trace_maps *maps_at_start(const struct memory *m, uint32_t process)
+static struct known_maps *maps_at_start(const struct memory *m, uint32_t process)
 {
 	size_t low = 0, high = m->map_count;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (m->maps[mid]->process < process)
+		if (m->maps[mid].maps->process < process)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (; low < m->map_count && m->maps[low]->process == process; low++)
-		if (m->maps[low]->flags & MAPS_START)
-			return m->maps[low];
-	return NULL;
+	if (low == m->map_count || m->maps[low].maps->process != process ||
+	    !(m->maps[low].maps->flags & MAPS_START))
+		return NULL;
+	return &m->maps[low];
 }
 
 static int slots_sync(struct memory *m, const struct lineage *l)
@@ -165,7 +176,6 @@ static int mm_of(struct memory *m, const struct lineage *l, uint32_t number, str
 {
 	const struct lineage_space *s = lineage_space(l, number);
 	struct slot *slot = &m->slots[number];
-	const struct trace_maps *maps;
 	int r;
 
 	*out = slot->mm;
@@ -182,8 +192,7 @@ static int mm_of(struct memory *m, const struct lineage *l, uint32_t number, str
 	slot->mm = *out;
 	if (s->origin != SPACE_OF_ROOT)
 		return 0;
-	maps = maps_at_start(m, lineage_task(l, s->task)->id);
-	return maps ? apply_maps(m, *out, maps) : 0;
+	return apply_maps(m, *out, maps_at_start(m, lineage_task(l, s->task)->id));
 }
 
 static int summarise(struct slot *slot)
@@ -230,7 +239,6 @@ static int task_event(struct memory *m, const struct lineage *l, uint32_t task,
                       const struct event *e)
 {
 	const struct lineage_task *t = lineage_task(l, task);
-	const struct trace_maps *maps;
 	struct mm *mm;
 	uint32_t child;
 	int r;
@@ -245,9 +253,8 @@ static int task_event(struct memory *m, const struct lineage *l, uint32_t task,
 		return mm_of(m, l, lineage_task(l, child)->space, &mm);
 	case EVENT_EXEC:
 		r = mm_of(m, l, t->space, &mm);
-		maps = maps_at(m, e->task, e->time);
-		if (r >= 0 && maps && !(maps->flags & MAPS_START))
-			r = apply_maps(m, mm, maps);
+		if (r >= 0)
+			r = apply_maps(m, mm, maps_at(m, e->task, e->time));
 		return r < 0 ? r : space_end(m, l, lineage_space(l, t->space)->from);
 	case EVENT_EXIT:
 		r = t->next_space != LINEAGE_NONE ? space_end(m, l, t->next_space) : 0;
