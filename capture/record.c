@@ -10,158 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "capture/buffers.h"
-#include "capture/child.h"
-#include "capture/ingest.h"
-#include "capture/journal.h"
-#include "capture/record.h"
 #include "capture/record_meta.h"
-#include "capture/settings.h"
-#include "common/cleanup.h"
+#include "capture/recording.h"
 #include "common/log.h"
 
 #define DEFAULT_BUFFER_BYTES (4u << 20)
-#define HELD_BYTES (32u << 20) /* of raw pages, in our own memory */
 #define FLUSH_NS 900000000ULL /* with the tick on top still within a second */
 #define TICK_MIN_MS 2
 #define TICK_MAX_MS 100
 /* Bytes a CPU can produce per ms: 2.2 million faults a second, more than any takes. */
 #define BYTES_PER_MS 80000
-
-enum stop_reason { STOP_NOT, STOP_COMMAND, STOP_SIGNAL, STOP_LIMIT };
-
-struct recording {
-	const struct record_options *options;
-	struct record_summary *summary;
-	struct journal *journal;
-	struct instance *instance;
-	struct points *points;
-	struct child *child;
-	struct buffers *buffers;
-	struct watch *watch;
-	struct rebase *rebase;
-	struct trace_writer *writer;
-	struct ingest ingest;
-	sigset_t mask; /* of the command, and ours afterwards */
-	int signal_fd;
-	uint64_t start, flushed;
-	uint64_t flushed_events;
-	enum stop_reason stop;
-};
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
-/* Signals come through a descriptor; those that were ignored stay so (nohup, background). */
-static int signals_take(struct recording *rec)
-{
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction old;
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaddset(&set, ends[i]);
-	if (sigprocmask(SIG_BLOCK, &set, &rec->mask) < 0)
-		return error_errno();
-	rec->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return rec->signal_fd < 0 ? error_errno() : 0;
-}
-
-static int say_output(const struct recording *rec, int error)
-{
-	const char *path = rec->options->output;
-
-	if (error == -EEXIST)
-		log_error("%s: exists already: --force replaces it", path);
-	else if (error == -ENOENT)
-		log_error("%s: no such directory", path);
-	else if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
-		log_error("%s: no room left (%s): recording stopped, what was written is readable",
-		          path, strerror(-error));
-	else
-		log_error("%s: %s", path, strerror(-error));
-	return error;
-}
-
-static int open_output(struct recording *rec)
-{
-	struct trace_meta *meta;
-	int fd, r;
-
-	fd = trace_output_open(rec->options->output, rec->options->force);
-	if (fd < 0)
-		return say_output(rec, fd);
-	r = trace_meta_new(&meta);
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
-	r = record_meta_fill(meta, rec->options, (uint32_t)child_pid(rec->child), rec->start);
-	if (r < 0)
-		close(fd);
-	else
-		r = trace_writer_new(&rec->writer, fd, meta, NULL);
-	trace_meta_free(meta);
-	if (r >= 0)
-		r = record_stat_write(rec->writer, STAT_START, rec->start, NULL);
-	if (r >= 0)
-		r = trace_writer_flush(rec->writer);
-	return r < 0 ? say_output(rec, r) : 0;
-}
-
-static int set_up_ingest(struct recording *rec)
-{
-	uint32_t root = (uint32_t)child_pid(rec->child);
-	int r = rebase_new(&rec->rebase, rec->options->raw_addresses);
-
-	if (r < 0)
-		return r;
-	ingest_init(&rec->ingest, rec->points, rec->writer, rec->rebase, root);
-	rec->ingest.names = !rec->options->no_names;
-	if (rec->options->no_watch)
-		return 0;
-	r = watch_new(&rec->watch, rec->points, rec->journal, root, &rec->ingest.snapshots.key);
-	rec->ingest.snapshots.watch = rec->watch;
-	return r;
-}
-
-static int set_up(struct recording *rec)
-{
-	const struct record_options *o = rec->options;
-	const struct buffers_options buffers = { .start = rec->start,
-		                                 .held_bytes = HELD_BYTES,
-		                                 .plain_reads = o->plain_reads };
-	int r;
-
-	r = journal_new(&rec->journal);
-	if (r >= 0)
-		r = instance_new(&rec->instance, rec->journal, o->buffer_bytes);
-	if (r >= 0)
-		r = buffers_new(&rec->buffers, rec->instance, &buffers);
-	if (r >= 0)
-		r = instance_follow_task(rec->instance, (uint32_t)child_pid(rec->child));
-	if (r >= 0)
-		r = points_enable(rec->points, rec->instance);
-	if (r >= 0)
-		r = set_up_ingest(rec);
-	if (r < 0)
-		return r;
-	if (o->plain_reads)
-		log_info("--no-io-uring: draining with plain reads");
-	rec->summary->used_io_uring = buffers_use_io_uring(rec->buffers);
-	return instance_on(rec->instance, true);
-}
 
 static int round_write(struct recording *rec, bool last)
 {
@@ -171,7 +31,7 @@ static int round_write(struct recording *rec, bool last)
 	while (r >= 0 && (r = buffers_next(rec->buffers, &item)) > 0) {
 		r = ingest_item(&rec->ingest, (enum merge_kind)r, &item);
 		if (r < 0)
-			return say_output(rec, r);
+			return recording_say_output(rec, r);
 	}
 	return r;
 }
@@ -187,7 +47,7 @@ static int flush(struct recording *rec, uint64_t now)
 		return 0;
 	rec->flushed_events = trace_writer_events(rec->writer);
 	r = trace_writer_flush(rec->writer);
-	return r < 0 ? say_output(rec, r) : 0;
+	return r < 0 ? recording_say_output(rec, r) : 0;
 }
 
 static void take_child_end(struct recording *rec, bool wait)
@@ -268,7 +128,7 @@ static int record_rounds(struct recording *rec)
 		r = round_write(rec, false);
 		if (r < 0)
 			return r;
-		now = now_ns();
+		now = recording_now();
 		r = flush(rec, now);
 		if (r < 0)
 			return r;
@@ -299,7 +159,7 @@ static int write_remaining_losses(struct recording *rec)
 		int r = ingest_item(&rec->ingest, MERGE_GAP, &item);
 
 		if (r < 0)
-			return say_output(rec, r);
+			return recording_say_output(rec, r);
 	}
 	return 0;
 }
@@ -307,7 +167,7 @@ static int write_remaining_losses(struct recording *rec)
 static int finish_file(struct recording *rec)
 {
 	struct record_summary *s = rec->summary;
-	struct trace_tail tail = { .time = now_ns() };
+	struct trace_tail tail = { .time = recording_now() };
 	int r;
 
 	if (s->command_ended) {
@@ -328,7 +188,7 @@ static int record_end(struct recording *rec)
 {
 	int r = stop_events(rec);
 
-	rec->summary->duration = now_ns() - rec->start;
+	rec->summary->duration = recording_now() - rec->start;
 	do {
 		if (r >= 0)
 			r = round_write(rec, true);
@@ -340,16 +200,7 @@ static int record_end(struct recording *rec)
 	r = ingest_end(&rec->ingest);
 	if (r >= 0)
 		r = finish_file(rec);
-	return r < 0 ? say_output(rec, r) : 0;
-}
-
-/* The instance goes before we wait for anything. */
-static void release(struct recording *rec)
-{
-	rec->watch = rec->ingest.snapshots.watch = watch_free(rec->watch);
-	rec->buffers = buffers_free(rec->buffers);
-	rec->instance = instance_free(rec->instance);
-	rec->journal = journal_free(rec->journal);
+	return r < 0 ? recording_say_output(rec, r) : 0;
 }
 
 /* Unrecorded from here on; a second signal ends the waiting. */
@@ -387,31 +238,9 @@ static void sum_up(struct recording *rec, bool whole)
 		         rec->options->output, (unsigned long long)s->lost);
 }
 
-static int prepare(struct recording *rec)
-{
-	int r;
-
-	r = instance_check();
-	if (r < 0)
-		return r;
-	r = settings_recover();
-	if (r >= 0)
-		r = points_new(&rec->points, rec->options->futex);
-	if (r < 0)
-		return r;
-	r = child_new(&rec->child, rec->options->command, &rec->mask);
-	if (r < 0) {
-		rec->summary->exec_error = r;
-		return r;
-	}
-	rec->start = rec->flushed = now_ns();
-	r = open_output(rec);
-	return r < 0 ? r : set_up(rec);
-}
-
 static int run(struct recording *rec)
 {
-	int r = prepare(rec);
+	int r = recording_prepare(rec);
 
 	if (r >= 0) {
 		r = child_start(rec->child);
@@ -429,7 +258,7 @@ static int run(struct recording *rec)
 	if (r < 0 && finish_file(rec) < 0)
 		log_info("%s: has no end: `mmtape salvage` makes a whole trace of it",
 		         rec->options->output);
-	release(rec);
+	recording_release(rec);
 	wait_for_command(rec);
 	return r;
 }
@@ -443,11 +272,11 @@ int record_run(const struct record_options *options, struct record_summary *out)
 	*out = (struct record_summary){ 0 };
 	if (!with_defaults.buffer_bytes)
 		with_defaults.buffer_bytes = DEFAULT_BUFFER_BYTES;
-	r = signals_take(&rec);
+	r = recording_take_signals(&rec);
 	if (r < 0)
 		return r;
 	r = run(&rec);
-	release(&rec);
+	recording_release(&rec);
 	sum_up(&rec, r >= 0);
 	ingest_clear(&rec.ingest);
 	child_free(rec.child);

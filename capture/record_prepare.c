@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sets a recording up and takes it down. */
+
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/record_meta.h"
+#include "capture/recording.h"
+#include "capture/settings.h"
+#include "common/cleanup.h"
+#include "common/log.h"
+
+#define HELD_BYTES (32u << 20) /* of raw pages, in our own memory */
+
+uint64_t recording_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+int recording_say_output(const struct recording *rec, int error)
+{
+	const char *path = rec->options->output;
+
+	if (error == -EEXIST)
+		log_error("%s: exists already: --force replaces it", path);
+	else if (error == -ENOENT)
+		log_error("%s: no such directory", path);
+	else if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
+		log_error("%s: no room left (%s): recording stopped, what was written is readable",
+		          path, strerror(-error));
+	else
+		log_error("%s: %s", path, strerror(-error));
+	return error;
+}
+
+/* Those that were ignored stay so (nohup, background). */
+int recording_take_signals(struct recording *rec)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction old;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&set, ends[i]);
+	if (sigprocmask(SIG_BLOCK, &set, &rec->mask) < 0)
+		return error_errno();
+	rec->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return rec->signal_fd < 0 ? error_errno() : 0;
+}
+
+static int open_output(struct recording *rec)
+{
+	struct trace_meta *meta;
+	int fd, r;
+
+	fd = trace_output_open(rec->options->output, rec->options->force);
+	if (fd < 0)
+		return recording_say_output(rec, fd);
+	r = trace_meta_new(&meta);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	r = record_meta_fill(meta, rec->options, (uint32_t)child_pid(rec->child), rec->start);
+	if (r < 0)
+		close(fd);
+	else
+		r = trace_writer_new(&rec->writer, fd, meta, NULL);
+	trace_meta_free(meta);
+	if (r >= 0)
+		r = record_stat_write(rec->writer, STAT_START, rec->start, NULL);
+	if (r >= 0)
+		r = trace_writer_flush(rec->writer);
+	return r < 0 ? recording_say_output(rec, r) : 0;
+}
+
+static int set_up_ingest(struct recording *rec)
+{
+	uint32_t root = (uint32_t)child_pid(rec->child);
+	int r = rebase_new(&rec->rebase, rec->options->raw_addresses);
+
+	if (r < 0)
+		return r;
+	ingest_init(&rec->ingest, rec->points, rec->writer, rec->rebase, root);
+	rec->ingest.names = !rec->options->no_names;
+	if (rec->options->no_watch)
+		return 0;
+	r = watch_new(&rec->watch, rec->points, rec->journal, root, &rec->ingest.snapshots.key);
+	rec->ingest.snapshots.watch = rec->watch;
+	return r;
+}
+
+static int set_up(struct recording *rec)
+{
+	const struct record_options *o = rec->options;
+	const struct buffers_options buffers = { .start = rec->start,
+		                                 .held_bytes = HELD_BYTES,
+		                                 .plain_reads = o->plain_reads };
+	int r;
+
+	r = journal_new(&rec->journal);
+	if (r >= 0)
+		r = instance_new(&rec->instance, rec->journal, o->buffer_bytes);
+	if (r >= 0)
+		r = buffers_new(&rec->buffers, rec->instance, &buffers);
+	if (r >= 0)
+		r = instance_follow_task(rec->instance, (uint32_t)child_pid(rec->child));
+	if (r >= 0)
+		r = points_enable(rec->points, rec->instance);
+	if (r >= 0)
+		r = set_up_ingest(rec);
+	if (r < 0)
+		return r;
+	if (o->plain_reads)
+		log_info("--no-io-uring: draining with plain reads");
+	rec->summary->used_io_uring = buffers_use_io_uring(rec->buffers);
+	return instance_on(rec->instance, true);
+}
+
+int recording_prepare(struct recording *rec)
+{
+	int r;
+
+	r = instance_check();
+	if (r < 0)
+		return r;
+	r = settings_recover();
+	if (r >= 0)
+		r = points_new(&rec->points, rec->options->futex);
+	if (r < 0)
+		return r;
+	r = child_new(&rec->child, rec->options->command, &rec->mask);
+	if (r < 0) {
+		rec->summary->exec_error = r;
+		return r;
+	}
+	rec->start = rec->flushed = recording_now();
+	r = open_output(rec);
+	return r < 0 ? r : set_up(rec);
+}
+
+void recording_release(struct recording *rec)
+{
+	rec->watch = rec->ingest.snapshots.watch = watch_free(rec->watch);
+	rec->buffers = buffers_free(rec->buffers);
+	rec->instance = instance_free(rec->instance);
+	rec->journal = journal_free(rec->journal);
+}
