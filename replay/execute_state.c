@@ -16,7 +16,9 @@
 #include "replay/execute_state.h"
 
 #define PAGE_BYTES 4096
-#define SPIN_LOOKS 200 /* about 10 us: what a futex round trip costs */
+/* How often a wait looks before it sleeps; a look takes about 25 ns. */
+#define SPIN_LOOKS 2000 /* longer than waking a task on an idle virtual CPU takes */
+#define SPIN_LOOKS_CROWDED 200 /* others need the CPU more */
 #define MAX_ALIVE 30000
 
 /* Reserves room for count elements; false when the sum does not fit. */
@@ -83,15 +85,22 @@ static void write_execs(struct state_header *h, const struct plan *plan)
 		           spaces[s].task, s);
 }
 
+static uint32_t spin_looks(const struct plan *plan, const struct execute_options *options)
+{
+	uint64_t tasks = plan->header->counts.peak_tasks * options->copies;
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || CPU_COUNT(&cpus) < 2)
+		return 0;
+	return tasks > (uint64_t)CPU_COUNT(&cpus) ? SPIN_LOOKS_CROWDED : SPIN_LOOKS;
+}
+
 static void write_header(struct state_header *h, const struct plan *plan,
                          const struct execute_options *options, const struct run_numbers *numbers)
 {
-	cpu_set_t cpus;
-
 	h->marks = options->marks;
 	h->measure_latency = options->latency;
-	h->spin = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) > 1 ? SPIN_LOOKS
-	                                                                             : 0;
+	h->spin = spin_looks(plan, options);
 	h->fill = options->fill;
 	h->fill_ratio = options->fill == FILL_ZERO ? 0 : options->fill_ratio;
 	h->pace = options->pace;
