@@ -60,6 +60,8 @@ static inline long call6(long number, long a, long b, long c, long d, long e, lo
 	                 : "=a"(result)
 	                 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 	                 : "rcx", "r11", "memory");
+	if (result < 0 && result >= -4095)
+		errno = (int)-result;
 	return result;
 }
 
