@@ -17,7 +17,7 @@
  * against 10 have 184,756); otherwise PERMUTE_SAMPLE random ones with a fixed
  * seed are used and the observed one is counted among them (Phipson and Smyth
  * 2010). Families of very many values get fewer, PERMUTE_LEAST at the least, so
- * that no input takes more than some seconds.
+ * that no input takes more than a quarter of a minute.
  */
 #pragma once
 
@@ -29,8 +29,8 @@
 
 #define PERMUTE_ENUMERATE 200000u
 #define PERMUTE_SAMPLE 50000u
-#define PERMUTE_LEAST 1999u
-#define PERMUTE_WORK 2000000000.0 /* additions */
+#define PERMUTE_LEAST 999u
+#define PERMUTE_WORK 500000000.0 /* additions */
 #define PERMUTE_FLOOR 0.001
 
 struct permute_input {

@@ -12,10 +12,12 @@
 #define BOOTSTRAP_SEED 0x6d6d74617065626fULL
 #define BOOTSTRAP_RESAMPLES 2000
 /* Draws for one interval at most, and resamples at least: bounds the time for many values. */
-#define BOOTSTRAP_DRAWS 4000000
-#define BOOTSTRAP_LEAST 400
+#define BOOTSTRAP_DRAWS 1000000
+#define BOOTSTRAP_LEAST 200
 #define SPLIT_SEED 0x6d6d74617065736cULL
 #define SPLITS 500
+#define SPLITS_OF_MANY 50 /* of more than SPLIT_MANY values */
+#define SPLIT_MANY 1000
 
 static double mean_of(const double *values, size_t n)
 {
@@ -126,6 +128,7 @@ double stats_split_spread(const double *values, size_t n)
 	struct stats s = stats_of(values, n);
 	struct random random = { SPLIT_SEED };
 	_cleanup_free_ double *order = NULL;
+	unsigned splits = n > SPLIT_MANY ? SPLITS_OF_MANY : SPLITS;
 	double squares = 0;
 
 	if (n < 2)
@@ -136,12 +139,12 @@ double stats_split_spread(const double *values, size_t n)
 	if (!order || s.mean == 0)
 		return (double)INFINITY;
 	memcpy(order, values, n * sizeof(*order));
-	for (unsigned i = 0; i < SPLITS; i++) {
+	for (unsigned i = 0; i < splits; i++) {
 		double difference;
 
 		random_shuffle(&random, order, n);
 		difference = mean_of(order, n / 2) - mean_of(order + n / 2, n - n / 2);
 		squares += difference * difference;
 	}
-	return sqrt(squares / SPLITS) / fabs(s.mean);
+	return sqrt(squares / splits) / fabs(s.mean);
 }

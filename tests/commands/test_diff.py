@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """mmtape diff from outside: goldens of every format, exit statuses, broken files.
 
-Goldens are in tests/golden/diff. After a wanted change run this file with
-MMTAPE_REGENERATE=1 and look at the difference. base.json and patched.json are
-made by make-inputs there."""
+Goldens are in tests/golden/diff; tests/golden/regenerate writes them anew. base.json and
+patched.json are made by make-inputs there."""
 import copy
 import csv
 import io
