@@ -105,6 +105,7 @@ struct cspace {
 	uint64_t brk; /* 0: not asked yet */
 	uint64_t resident, inherited; /* pages counted in compile.resident, pages at the fork */
 	uint64_t forks; /* made from it or before it */
+	uint64_t chosen; /* mappings that the kernel placed, plus 1 */
 	bool lock_future;
 	bool shared; /* several tasks: conflicts are followed */
 	struct deps deps;
@@ -172,6 +173,7 @@ struct anchor {
 	uint32_t id;
 	uint32_t task; /* that made it */
 	uint64_t forks; /* of its space then */
+	uint64_t hole_chosen; /* cspace.chosen when a part of it was unmapped first; 0: none was */
 };
 
 struct cfile {
@@ -255,6 +257,9 @@ void place_piece(const struct compile *c, const struct cspace *sp, uint64_t star
 bool place_whole(const struct compile *c, const struct cspace *sp, uint64_t start, uint64_t end,
                  struct piece *out) _nonnull_;
 #define HOLE_BYTES (1ULL << 42)
+/* The kernel may have put another mapping into a hole of this range. */
+bool place_holes_taken(const struct compile *c, const struct cspace *sp, uint64_t start,
+                       uint64_t end) _nonnull_;
 void place_hole(const struct compile *c, uint64_t start, struct piece *out) _nonnull_;
 /* A new mapping that the kernel chose (or, thp-aligned, that we choose). */
 int place_choose(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t start,

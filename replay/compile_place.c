@@ -211,6 +211,17 @@ static void note_first_choice(struct compile *c, const struct cspace *sp, uint64
 	g->chosen_length = end - start < PLAN_PHASE ? end - start : 0;
 }
 
+bool place_holes_taken(const struct compile *c, const struct cspace *sp, uint64_t start,
+                       uint64_t end)
+{
+	const struct range *n = ranges_find(&sp->anchors, start);
+
+	/* Within one anchor, when nothing was chosen since its first hole, its holes are free. */
+	if (n && n->start <= start && n->end >= end)
+		return c->anchors[n->value].hole_chosen != sp->chosen;
+	return n && n->start < end;
+}
+
 int place_choose(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t start,
                  uint64_t end, bool aligned, struct piece *out)
 {
@@ -226,6 +237,7 @@ int place_choose(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t
 		r = new_anchor(c, &a, &index);
 	if (r >= 0)
 		r = ranges_set(&sp->anchors, start, end, index);
+	sp->chosen++;
 	*out = (struct piece){ .start = start, .end = end, .offset = a.base, .anchor = a.id };
 	return r;
 }
@@ -274,6 +286,8 @@ int place_unmapped(struct compile *c, struct ctask *t, struct cspace *sp, uint64
 		/* Part of an anchor that still has memory keeps its place, holes included. */
 		if (!space_mapped_bytes(sp->model, n->start, n->end))
 			r = forget_anchor(c, t, sp, n->start, n->end, n->value);
+		else if (!c->anchors[n->value].hole_chosen)
+			c->anchors[n->value].hole_chosen = sp->chosen;
 		n = ranges_find(&sp->anchors, next);
 	}
 	return r;

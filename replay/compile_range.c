@@ -50,7 +50,8 @@ int range_emit(struct compile *c, struct ctask *t, const struct cspace *sp,
                const struct range_op *op)
 {
 	bool holes = sp->anchors.count && !op->error &&
-	             !space_mapped(sp->model, op->start, op->end);
+	             !space_mapped(sp->model, op->start, op->end) &&
+	             place_holes_taken(c, sp, op->start, op->end);
 	unsigned cont = 0;
 	struct piece p;
 	int r = 0;

@@ -79,6 +79,7 @@ struct cspace *space_get(struct compile *c, uint32_t number, int *err)
 		return NULL;
 	}
 	sp->group = c->group_of[number];
+	sp->chosen = 1;
 	*err = fill_assumed(c, sp);
 	if (*err < 0)
 		return free_space(sp);
@@ -128,6 +129,7 @@ int space_copy(struct compile *c, struct cspace *from, uint32_t number)
 	sp->free_next = from->free_next;
 	sp->brk = from->brk;
 	sp->forks = ++from->forks;
+	sp->chosen = from->chosen;
 	sp->inherited = space_resident_pages(sp->model);
 	c->spaces[number] = sp;
 	return 0;

@@ -201,6 +201,7 @@ static int emit_exec(struct compile *c, struct ctask *t, uint64_t time)
 			continue;
 		if (c->options->order != ORDER_SERIAL)
 			r = emit_wait(c, t, m->number, m->ordinal);
+		flight_end(c, m);
 		m->exited = true;
 	}
 	t->exec_word = t->word_count;

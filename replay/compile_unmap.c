@@ -267,7 +267,9 @@ static int emit_brk(struct compile *c, struct ctask *t, struct cspace *sp, uint6
 	struct piece p = { 0 }, old;
 	uint64_t operands[3];
 
-	if (to)
+	if (to && to < c->groups[sp->group].brk_start)
+		p.offset = CLUSTER_BASE; /* below the heap: refused, wherever that is */
+	else if (to)
 		place_piece(c, sp, to, to + 1, &p);
 	if (p.outside || p.anchor)
 		return leave_out(c);

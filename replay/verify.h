@@ -15,6 +15,7 @@
 
 #define VERIFY_NO_ALIGNMENT UINT64_MAX
 #define VERIFY_NO_LENGTH UINT64_MAX
+#define VERIFY_BELOW (UINT64_MAX - 1) /* a break below the heap: refused, however far below */
 
 struct verify_op {
 	uint64_t length, new_length; /* new_length: mremap's; brk: the difference, as int64_t */

@@ -74,6 +74,8 @@ static bool op_brk(const struct paired_call *call, uint64_t *first_break, struct
 		*first_break = call->result;
 	/* brk never fails with an errno: it returns the old break. */
 	out->length = call->arg[0] ? call->arg[0] - *first_break : 0;
+	if (call->arg[0] && call->arg[0] < *first_break)
+		out->length = VERIFY_BELOW;
 	out->new_length = call->result - *first_break;
 	out->error = 0;
 	return true;

@@ -65,6 +65,8 @@ static void plan_op_operands(const uint64_t *op, const struct plan_space *space,
 		break;
 	case PLAN_BRK:
 		out->length = op[1] && space ? op[1] - space->brk : 0;
+		if (op[1] && space && op[1] < space->brk)
+			out->length = VERIFY_BELOW;
 		out->new_length = VERIFY_NO_LENGTH;
 		out->error = 0;
 		break;

@@ -83,15 +83,17 @@ static void test_holes_beside_chosen_mappings_are_left_alone(void **state)
 	script_begin(&s);
 	MAP(&s, 7, BASE, 8 * PAGE);
 	UNMAP(&s, 7, BASE + 2 * PAGE, 3 * PAGE);
+	CALL(&s, 7, MADVISE, -ENOMEM, BASE, 8 * PAGE, MADV_DONTNEED);
+	UNMAP(&s, 7, BASE + PAGE, 2 * PAGE);
+	MAP(&s, 7, BASE + 99 * PAGE, PAGE);
 	UNMAP(&s, 7, BASE + 3 * PAGE, PAGE);
 	UNMAP(&s, 7, BASE, 8 * PAGE);
-	compile_well(&s);
-	expect(&s, 0, "mmap 0 8000 /3; munmap 2000 3000; munmap 3000 1000; munmap 0 8000");
 	s.options.placement = PLACE_KERNEL;
 	compile_well(&s);
 	expect(&s, 0,
-	       "mmap a2+0 8000 /3 choose; munmap a2+2000 3000; munmap 440000200000 1000; "
-	       "munmap a2+0 2000; munmap a2+5000 3000 cont");
+	       "mmap a2+0 8000 /3 choose; munmap a2+2000 3000; madvise a2+0 8000 /4 E12; "
+	       "munmap a2+1000 2000; mmap a3+0 1000 /3 choose; munmap 440000200000 1000; "
+	       "munmap a2+0 1000; munmap a2+5000 3000 cont");
 }
 
 static void test_anchors_are_used_again_by_their_task(void **state)
