@@ -11,6 +11,7 @@
 #include "capture/settings.h"
 #include "common/cleanup.h"
 #include "common/log.h"
+#include "common/output_file.h"
 
 #define HELD_BYTES (32u << 20) /* of raw pages, in our own memory */
 
@@ -61,7 +62,7 @@ static int open_output(struct recording *rec)
 	struct trace_meta *meta;
 	int fd, r;
 
-	fd = trace_output_open(rec->options->output, rec->options->force);
+	fd = output_file_open(rec->options->output, rec->options->force);
 	if (fd < 0)
 		return recording_say_output(rec, fd);
 	r = trace_meta_new(&meta);

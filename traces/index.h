@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the blocks of a trace are, and everything in it beside events. Finds
- * damage; scan.c finds frames, index.c understands them. Internal to traces/.
+ * damage; scan.c finds frames, blocks.c understands them. Internal to traces/.
  */
 #pragma once
 
@@ -38,9 +38,9 @@ struct trace_index {
 	struct trace_status status;
 	struct trace_meta *meta;
 	struct records records;
-	struct cpu_blocks *cpus; /* by CPU number */
+	struct cpu_blocks *cpus; /* once opened: sorted by CPU number */
 	size_t cpu_count;
-	uint32_t *cpu_slot; /* place in cpus + 1, by CPU number */
+	uint32_t *cpu_slot; /* until opened: place in cpus + 1, by CPU number */
 	uint32_t cpu_slots;
 	struct frame_reader *frames;
 	struct evts_decoder *decoder; /* to check contents, with TRACE_TOLERATE_DAMAGE */
@@ -70,6 +70,9 @@ int trace_index_lost(struct trace_index *x, const struct trace_loss *loss) _must
 /* Reads and decodes one block to out, of ref->content bytes: 0 or -EBADMSG, silent. */
 int trace_index_read(struct trace_index *x, const struct block_ref *ref,
                      uint8_t *out) _must_check_ _nonnull_;
+
+/* Prints that a bound was exceeded, and returns -E2BIG. */
+int trace_index_too_much(const struct trace_index *x, uint64_t offset, const char *what) _nonnull_;
 
 /* Prints the line for what evts_decoder_open() or _next() returned, unless it is -EBADMSG. */
 int trace_index_events_error(const struct trace_index *x, uint64_t offset, int error) _nonnull_;

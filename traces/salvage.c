@@ -12,6 +12,7 @@
 #include "common/command.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/output_file.h"
 #include "traces/reader.h"
 #include "traces/writer.h"
 

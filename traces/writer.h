@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "common/output_file.h"
 #include "traces/event.h"
 #include "traces/records.h"
 
@@ -45,9 +44,3 @@ int trace_writer_finish(struct trace_writer *w,
 uint64_t trace_writer_bytes(const struct trace_writer *w) _nonnull_;
 uint64_t trace_writer_events(const struct trace_writer *w) _nonnull_;
 uint64_t trace_writer_lost(const struct trace_writer *w) _nonnull_;
-
-/* output_file_open() by the name that recorders know. */
-static inline int trace_output_open(const char *path, bool force)
-{
-	return output_file_open(path, force);
-}

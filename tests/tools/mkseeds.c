@@ -11,6 +11,7 @@
 
 #include "common/cleanup.h"
 #include "common/log.h"
+#include "common/output_file.h"
 #include "traces/codec.h"
 #include "traces/writer.h"
 

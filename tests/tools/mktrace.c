@@ -18,6 +18,7 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/output_file.h"
 #include "traces/writer.h"
 
 #define TIME_BASE 1000000000000ULL
@@ -249,7 +250,7 @@ static int run(struct maker *m, const char *path, bool force, uint32_t level)
 	r = r ? r : meta_init(meta, m);
 	r = r ? r : maker_init(m);
 	if (!r) {
-		fd = trace_output_open(path, force);
+		fd = output_file_open(path, force);
 		r = fd < 0 ? fd : trace_writer_new(&m->writer, fd, meta, &options);
 	}
 	r = r ? r : make(m);

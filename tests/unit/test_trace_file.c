@@ -94,7 +94,7 @@ static void test_many_cpus_merge(void **state)
 	sample_make_file(&s);
 	assert_int_equal(trace_writer_new(&w, dup(s.fd), meta, NULL), 0);
 	/* CPU after CPU, each with times that interleave with and equal those of others. */
-	for (uint32_t c = 0; c < 300; c++)
+	for (uint32_t c = 0; c < 300; c++) {
 		for (uint64_t i = 0; i < 100; i++) {
 			struct event ev = { .time = i * 10 + c % 7,
 				            .cpu = 299 - c,
@@ -104,6 +104,8 @@ static void test_many_cpus_merge(void **state)
 
 			assert_int_equal(trace_writer_event(w, &ev), 0);
 		}
+		assert_int_equal(trace_writer_flush(w), 0);
+	}
 	assert_int_equal(trace_writer_finish(w, &tail), 0);
 	trace_writer_free(w);
 	assert_int_equal(trace_reader_new(&r, s.path, 0), 0);
