@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 
-#define BUDGET_BYTES ((size_t)2 << 30)
+#define BUDGET_BYTES ((size_t)1 << 30)
 
 /* 0, or -E2BIG if that would go beyond BUDGET_BYTES. */
 int budget_take(size_t bytes) _must_check_;

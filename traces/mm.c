@@ -11,7 +11,6 @@
 #include "common/bytes.h"
 #include "traces/event.h"
 #include "traces/mm.h"
-#include "traces/release.h"
 
 #define USER_END (1ULL << 57) /* five levels of page tables */
 #define FILE_WINDOW 16 /* pages that a replay fills around a touched one */
@@ -20,37 +19,6 @@ enum tag {
 	TAG_HUGE = 1, /* MADV_HUGEPAGE */
 	TAG_SMALL = 2, /* MADV_NOHUGEPAGE, or a stack on newer kernels */
 };
-
-static uint64_t power_of_two(uint64_t value, uint64_t otherwise)
-{
-	return value >= 4096 && value <= 1ULL << 30 && !(value & (value - 1)) ? value : otherwise;
-}
-
-void mm_context_init(struct mm_context *context, const struct trace_meta *meta)
-{
-	const char *thp = trace_meta_get(meta, META_THP);
-
-	*context = (struct mm_context){
-		.page_size = power_of_two(trace_meta_get_u64(meta, META_PAGE_SIZE, 4096), 4096),
-		.huge_size = power_of_two(trace_meta_get_u64(meta, META_HUGE_PAGE_SIZE, 2 << 20),
-		                          2 << 20),
-		.thp = !thp                      ? MM_THP_NEVER
-		       : !strcmp(thp, "always")  ? MM_THP_ALWAYS
-		       : !strcmp(thp, "madvise") ? MM_THP_MADVISE
-		                                 : MM_THP_NEVER,
-		.zero_page = trace_meta_get_u64(meta, META_ZERO_PAGE, 0) == 1,
-		.stacks_small = release_at_least(trace_meta_get(meta, META_KERNEL), 6, 7),
-	};
-}
-
-void mm_context_clear(struct mm_context *context)
-{
-	for (size_t i = 0; i < context->file_count; i++)
-		touched_clear(&context->file_pages[i]);
-	free(context->file_pages);
-	map_clear(&context->files);
-	map_clear(&context->segments);
-}
 
 int mm_new(struct mm **out, struct mm_context *context)
 {
@@ -171,51 +139,17 @@ static int use_slots(struct mm *mm, uint64_t start, uint64_t end)
 	                   &added);
 }
 
-static int file_pages_of(struct mm_context *c, uint32_t file, struct touched **out)
-{
-	uint64_t *index;
-	bool added;
-	int r = map_place(&c->files, file, &index, &added);
-
-	if (r < 0)
-		return r;
-	if (added) {
-		if (c->file_count == c->file_room) {
-			size_t room = c->file_room ? c->file_room * 2 : 64;
-			struct touched *p = realloc(c->file_pages, room * sizeof(*p));
-
-			if (!p) {
-				map_remove(&c->files, file);
-				return -ENOMEM;
-			}
-			c->file_pages = p;
-			c->file_room = room;
-		}
-		*index = c->file_count;
-		c->file_pages[c->file_count++] = (struct touched){ 0 };
-	}
-	*out = &c->file_pages[*index];
-	return 0;
-}
-
 /* The file pages behind a part of a region, and what a replay fills around them. */
 static int touch_file(struct mm *mm, const struct region *r, uint64_t start, uint64_t end)
 {
 	const uint64_t window = FILE_WINDOW * mm->context->page_size;
-	struct touched *pages;
-	uint64_t from, to, added;
-	int err;
+	uint64_t from, to;
 
 	if (!add_fits(r->offset, end - r->start + window, &to))
 		return 0;
 	from = align_down(r->offset + (start - r->start), window);
 	to = align_up(r->offset + (end - r->start), window);
-	err = file_pages_of(mm->context, r->file, &pages);
-	if (err < 0)
-		return err;
-	err = touched_add(pages, page_of(mm, from), page_of(mm, to), &added);
-	mm->context->files_resident += added;
-	return err;
+	return mm_context_touch_file(mm->context, r->file, page_of(mm, from), page_of(mm, to));
 }
 
 static bool is_shared(const struct region *r)

@@ -57,6 +57,9 @@ struct mm {
 
 void mm_context_init(struct mm_context *context, const struct trace_meta *meta) _nonnull_;
 void mm_context_clear(struct mm_context *context) _nonnull_;
+/* Pages first…end of a file are in memory. */
+int mm_context_touch_file(struct mm_context *context, uint32_t file, uint64_t first,
+                          uint64_t end) _must_check_ _nonnull_;
 
 int mm_new(struct mm **out, struct mm_context *context) _must_check_ _nonnull_;
 /* As fork makes it: nothing of it counts yet. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One pass over a trace through all the models. */
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/log.h"
 #include "traces/survey.h"
 
 /* In the cookie of a call beside what memory_item() keeps there: it is in in_flight. */
 #define COOKIE_COUNTED (1ULL << 63)
+
+#define PROGRESS_EVENTS 1000000
 
 struct pass {
 	struct survey *survey;
@@ -134,8 +138,12 @@ static int pass_run(struct pass *p)
 	while ((r = call_pairer_next(p->pairer, &item)) > 0) {
 		r = take_item(p, &item);
 		if (r < 0)
-			return r;
+			break;
+		if (!(item.number % PROGRESS_EVENTS) && item.number)
+			log_progress("%" PRIu64 " million events read",
+			             item.number / PROGRESS_EVENTS);
 	}
+	log_progress_end();
 	return r < 0 ? r : collect(p);
 }
 
