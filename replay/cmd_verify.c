@@ -198,7 +198,9 @@ static int compare_windows(struct verify_outcome *o, struct verify_lists *trace,
 	if (r >= 0)
 		r = match_tasks(trace, &merged);
 	if (r >= 0) {
-		compare_lists(&o->plan, trace, &merged, rules | VERIFY_PLAN);
+		compare_lists(&o->plan, trace, &merged,
+		              rules | VERIFY_PLAN |
+		                      (rules & VERIFY_ALIGNMENT ? 0 : VERIFY_CLIPPED));
 		compare_lists(&o->run, &engine, windows, rules);
 		o->tasks = plan->header->task_count;
 		o->tasks_missing = o->tasks - lists_seen(windows);

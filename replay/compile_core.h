@@ -285,6 +285,9 @@ bool is_known(const struct ctask *t, uint32_t task, uint64_t ordinal) _nonnull_;
 bool is_notified(const struct ctask *t, uint64_t ordinal) _nonnull_;
 int refuse_call(struct compile *c, struct ctask *t, struct cspace *sp,
                 const struct paired_call *call) _must_check_ _nonnull_;
+/* The same for what lies outside every known range. */
+int skip_call(struct compile *c, struct ctask *t, struct cspace *sp,
+              const struct paired_call *call) _must_check_ _nonnull_;
 
 /* compile_range.c: an operation on a range, in pieces where places meet. */
 struct range_op {

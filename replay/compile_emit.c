@@ -176,14 +176,25 @@ int op_close(struct compile *c, struct ctask *t, struct cspace *sp, const struct
 	return r;
 }
 
-int refuse_call(struct compile *c, struct ctask *t, struct cspace *sp,
-                const struct paired_call *call)
+/* Its place in the stream shows where it was. */
+static int emit_unmade(struct compile *c, struct ctask *t, struct cspace *sp,
+                       const struct paired_call *call)
 {
 	uint64_t operand = call->call;
 	int r = op_open(c, t, sp, call->enter, NULL, 0);
 
+	return r < 0 ? r : op_emit(c, t, plan_head(PLAN_REFUSED, 0, 0, 0, 0), &operand, 1);
+}
+
+int refuse_call(struct compile *c, struct ctask *t, struct cspace *sp,
+                const struct paired_call *call)
+{
 	c->counts.refused[call->call]++;
-	if (r < 0)
-		return r;
-	return op_emit(c, t, plan_head(PLAN_REFUSED, 0, 0, 0, 0), &operand, 1);
+	return emit_unmade(c, t, sp, call);
+}
+
+int skip_call(struct compile *c, struct ctask *t, struct cspace *sp, const struct paired_call *call)
+{
+	c->counts.skipped++;
+	return emit_unmade(c, t, sp, call);
 }

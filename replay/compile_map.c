@@ -220,10 +220,8 @@ int call_mmap(struct compile *c, struct ctask *t, struct cspace *sp, const struc
 	if (result_is_error(call->result))
 		return mmap_failed(c, t, sp, call);
 	if (!length || length < call->arg[1] || m.start & (c->page - 1) || m.end <= m.start ||
-	    m.end > USER_END) {
-		c->counts.skipped++;
-		return 0;
-	}
+	    m.end > USER_END)
+		return skip_call(c, t, sp, call);
 	if (!allowed_flags(c, call->arg[3], &m.flags))
 		return refuse_call(c, t, sp, call);
 	if (sp->lock_future)

@@ -85,10 +85,13 @@ int range_call(struct compile *c, struct ctask *t, struct cspace *sp,
                const struct paired_call *call, const struct range_op *op, enum access_kind kind)
 {
 	struct access access = { op->start, op->end, kind };
+	uint64_t operand = call->call, skipped = c->counts.skipped;
 	int r = op_open(c, t, sp, call->enter, &access, 1);
 
 	if (r >= 0)
 		r = range_emit(c, t, sp, op);
+	if (r >= 0 && c->counts.skipped != skipped)
+		r = op_emit(c, t, plan_head(PLAN_REFUSED, 0, 0, 0, 0), &operand, 1);
 	if (r >= 0)
 		r = op_close(c, t, sp, &access, 1);
 	c->counts.calls[call->call]++;

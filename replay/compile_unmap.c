@@ -10,12 +10,6 @@
 /* The break is one value that all brk calls change: a range of its own orders them. */
 #define BREAK_START (USER_END + HUGE_PAGE)
 
-static int leave_out(struct compile *c)
-{
-	c->counts.skipped++;
-	return 0;
-}
-
 static int model_unmap(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t start,
                        uint64_t end)
 {
@@ -63,7 +57,7 @@ int call_munmap(struct compile *c, struct ctask *t, struct cspace *sp,
 	if (result_is_error(call->result))
 		return munmap_failed(c, t, sp, call);
 	if (op.start & (c->page - 1) || op.end <= op.start || op.end > USER_END)
-		return leave_out(c);
+		return skip_call(c, t, sp, call);
 	r = flight_settle_made(c, t, sp, op.start, op.end);
 	if (r >= 0 && !space_mapped_bytes(sp->model, op.start, op.end) &&
 	    op.length < HUGE_PAGE * 512)
@@ -238,7 +232,7 @@ int call_mremap(struct compile *c, struct ctask *t, struct cspace *sp,
 		return mremap_failed(c, t, sp, call, &m);
 	}
 	if (!move_possible(c, &m))
-		return leave_out(c);
+		return skip_call(c, t, sp, call);
 	r = flight_settle_made(c, t, sp, m.old, m.old_end);
 	if (r >= 0)
 		r = space_need(c, t, sp, m.old, m.old_end, PROT_READ | PROT_WRITE, call->enter);
@@ -261,6 +255,7 @@ int call_mremap(struct compile *c, struct ctask *t, struct cspace *sp,
 	return r < 0 ? r : model_move(c, t, sp, &m);
 }
 
+/* Returns 1 where the break has no place in the replay. */
 static int emit_brk(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t to,
                     uint64_t old_end, uint64_t new_end, bool failed)
 {
@@ -272,7 +267,7 @@ static int emit_brk(struct compile *c, struct ctask *t, struct cspace *sp, uint6
 	else if (to)
 		place_piece(c, sp, to, to + 1, &p);
 	if (p.outside || p.anchor)
-		return leave_out(c);
+		return 1;
 	if (!c->options->emulate_brk) {
 		operands[0] = p.offset;
 		return op_emit(
@@ -285,7 +280,7 @@ static int emit_brk(struct compile *c, struct ctask *t, struct cspace *sp, uint6
 		return 0;
 	if (!place_whole(c, sp, old_end < new_end ? old_end : new_end,
 	                 old_end < new_end ? new_end : old_end, &old))
-		return leave_out(c);
+		return 1;
 	operands[0] = old.offset;
 	operands[1] = old_end < new_end ? new_end - old_end : old_end - new_end;
 	operands[2] = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
@@ -322,7 +317,7 @@ int call_brk(struct compile *c, struct ctask *t, struct cspace *sp, const struct
 	if (!sp->brk)
 		sp->brk = c->groups[sp->group].brk_start;
 	if (!sp->brk || to >= USER_END || call->result >= USER_END)
-		return leave_out(c);
+		return skip_call(c, t, sp, call);
 	old_end = page_up(c, sp->brk);
 	/* What failed for a limit would succeed here and change memory. */
 	if (failed && to > sp->brk && !space_mapped_bytes(sp->model, old_end, page_up(c, to)))
@@ -335,6 +330,8 @@ int call_brk(struct compile *c, struct ctask *t, struct cspace *sp, const struct
 		r = op_open(c, t, sp, call->enter, access, 2);
 	if (r >= 0)
 		r = emit_brk(c, t, sp, to, old_end, new_end, failed);
+	if (r > 0)
+		return skip_call(c, t, sp, call);
 	if (r >= 0)
 		r = op_close(c, t, sp, access, 2);
 	c->counts.calls[CALL_BRK]++;

@@ -74,6 +74,7 @@ bool verify_op_from_call(const struct paired_call *call, uint64_t number, uint64
 enum verify_rule {
 	VERIFY_ALIGNMENT = 1 << 0,
 	VERIFY_PLAN = 1 << 1, /* trace against plan: what the plan leaves out is counted */
+	VERIFY_CLIPPED = 1 << 2, /* the same where the kernel places: a munmap has no holes */
 };
 
 /* What differs, or NULL: a constant such as "length". */
