@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two pipes: one holds the child back until a byte comes, one says whether exec
- * worked, by closing on it, or by the errno. Should the recorder die first, the
- * held child sees the end of the pipe and leaves.
+ * Two pipes: one holds the child back until a byte comes; the other says that
+ * the child is there, then whether exec worked, by closing on it, or the errno. Should the recorder
+ * die first, the held child sees the end of the pipe and leaves.
  */
 
 #include <fcntl.h>
@@ -99,11 +99,19 @@ static int exec_program(const char *path, char *const *command)
 }
 
 static void run_child(const char *path, char *const *command, int go_fd, int error_fd,
-                      const sigset_t *mask)
+                      const sigset_t *mask, int marker_fd)
 {
+	int error = 0;
 	char go;
-	int error;
 
+	/* Without a marker nobody knows our id outside this namespace, but we do here. */
+	if (marker_fd >= 0 && write(marker_fd, "mmtape\n", 7) < 0)
+		error = 0;
+	/* An instance with an open file cannot be removed. */
+	if (marker_fd >= 0)
+		close(marker_fd);
+	if (write(error_fd, &error, sizeof(error)) != sizeof(error))
+		_exit(STATUS_OWN_FAILURE);
 	if (read(go_fd, &go, 1) != 1)
 		_exit(STATUS_OWN_FAILURE);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -113,9 +121,20 @@ static void run_child(const char *path, char *const *command, int go_fd, int err
 	_exit(127);
 }
 
-static int fork_held(struct child *c, char *const *command, const sigset_t *mask)
+static ssize_t read_fd(int fd, void *to, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, to, size);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static int fork_held(struct child *c, char *const *command, const sigset_t *mask, int marker_fd)
 {
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
+	int ready;
 	sigset_t all, before;
 	int r = 0;
 
@@ -129,7 +148,7 @@ static int fork_held(struct child *c, char *const *command, const sigset_t *mask
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(go[1]);
-		run_child(c->path, command, go[0], error[1], mask);
+		run_child(c->path, command, go[0], error[1], mask, marker_fd);
 	}
 	if (c->pid < 0) {
 		r = error_errno();
@@ -138,6 +157,10 @@ static int fork_held(struct child *c, char *const *command, const sigset_t *mask
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	c->go_fd = take_fd(&go[1]);
 	c->error_fd = take_fd(&error[0]);
+	/* Our end of it, so that the child's death would be seen. */
+	close(take_fd(&error[1]));
+	if (r >= 0 && read_fd(c->error_fd, &ready, sizeof(ready)) != sizeof(ready))
+		r = -ECHILD;
 out:
 	for (int i = 0; i < 2; i++) {
 		if (go[i] >= 0)
@@ -148,7 +171,7 @@ out:
 	return r;
 }
 
-int child_new(struct child **out, char *const *command, const sigset_t *mask)
+int child_new(struct child **out, char *const *command, const sigset_t *mask, int marker_fd)
 {
 	struct child *c = calloc(1, sizeof(*c));
 	int r;
@@ -160,7 +183,7 @@ int child_new(struct child **out, char *const *command, const sigset_t *mask)
 	if (r < 0) {
 		say_cannot_run(command[0], r);
 	} else {
-		r = fork_held(c, command, mask);
+		r = fork_held(c, command, mask, marker_fd);
 		if (r < 0)
 			log_error("cannot fork for '%s': %s", command[0], strerror(-r));
 	}
@@ -205,9 +228,7 @@ int child_start(struct child *c)
 	close(take_fd(&c->go_fd));
 	if (n != 1)
 		return -EPIPE;
-	do
-		n = read(c->error_fd, &error, sizeof(error));
-	while (n < 0 && errno == EINTR);
+	n = read_fd(c->error_fd, &error, sizeof(error));
 	close(take_fd(&c->error_fd));
 	if (n != sizeof(error))
 		return 0;

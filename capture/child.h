@@ -15,11 +15,12 @@
 struct child;
 
 /*
- * Looks the program up, then forks. The command gets the signal mask given.
- * Prints its line when it cannot be found: -ENOENT or -EACCES.
+ * Looks the program up, then forks. The command gets the signal mask given. The
+ * child writes a marker to marker_fd (if not negative) before this returns.
+ * Prints its line when the program cannot be found: -ENOENT or -EACCES.
  */
-int child_new(struct child **out, char *const *command,
-              const sigset_t *mask) _must_check_ _nonnull_;
+int child_new(struct child **out, char *const *command, const sigset_t *mask,
+              int marker_fd) _must_check_ _nonnull_;
 
 /* A child that still waits to begin ends; one that runs is left alone. */
 struct child *child_free(struct child *c);

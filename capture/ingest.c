@@ -72,7 +72,7 @@ static void read_limits(struct ingest *in, struct event *e)
 	arg[1] = arg[2] = 0;
 	if (!sets)
 		return;
-	if (prlimit(target, (enum __rlimit_resource)arg[0], NULL, &limit) < 0) {
+	if (in->no_proc || prlimit(target, (enum __rlimit_resource)arg[0], NULL, &limit) < 0) {
 		in->counts.limits_unread++;
 		return;
 	}

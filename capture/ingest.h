@@ -29,6 +29,7 @@ struct ingest {
 	uint64_t page_mask;
 	struct snapshots snapshots;
 	bool names;
+	bool no_proc; /* task ids are not those of our /proc */
 	bool have_prepare_exec;
 	bool begun;
 	bool held_valid;

@@ -26,6 +26,13 @@ struct instance {
 	size_t page_bytes;
 };
 
+static bool any_left;
+
+bool instance_any_left(void)
+{
+	return any_left;
+}
+
 static int directory_empty(const char *path, bool *empty)
 {
 	struct dirent *entry;
@@ -270,9 +277,12 @@ struct instance *instance_free(struct instance *in)
 {
 	if (!in)
 		return NULL;
-	if (tracefs_instance_destroy(in->tracefs) < 0)
-		log_warn("tracefs instances/%s could not be removed: %s", in->name,
-		         strerror(errno));
+	if (tracefs_instance_destroy(in->tracefs) < 0) {
+		log_warn("tracefs instances/%s could not be removed (%s): the next start tries "
+		         "again",
+		         in->name, strerror(errno));
+		any_left = true;
+	}
 	tracefs_instance_free(in->tracefs);
 	free(in);
 	return NULL;
@@ -300,6 +310,13 @@ int instance_open_raw(struct instance *in, unsigned cpu)
 
 	snprintf(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpu);
 	fd = tracefs_instance_file_open(in->tracefs, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? error_errno() : fd;
+}
+
+int instance_open_marker(struct instance *in)
+{
+	int fd = tracefs_instance_file_open(in->tracefs, "trace_marker", O_WRONLY | O_CLOEXEC);
+
 	return fd < 0 ? error_errno() : fd;
 }
 

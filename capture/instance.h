@@ -46,6 +46,15 @@ unsigned instance_cpus(const struct instance *instance) _nonnull_;
 /* A non-blocking descriptor of a CPU's raw pages, or -errno (-ENOENT: no such CPU). */
 int instance_open_raw(struct instance *instance, unsigned cpu) _must_check_ _nonnull_;
 
+/*
+ * A descriptor for markers: what a task writes to it becomes a record of that
+ * task. -errno where this kernel has none.
+ */
+int instance_open_marker(struct instance *instance) _must_check_ _nonnull_;
+
+/* An instance of this process could not be removed: the journal must stay. */
+bool instance_any_left(void);
+
 /* Bytes of a raw page as the kernel hands them out. */
 size_t instance_page_bytes(const struct instance *instance) _nonnull_;
 

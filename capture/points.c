@@ -117,3 +117,11 @@ int points_decode(const struct points *p, const void *data, size_t size, struct 
 		text_load(pt, data, size, out);
 	return 0;
 }
+
+/* Fields common to all records come first, at the same place in each. */
+uint32_t points_task(const struct points *p, const void *data, size_t size)
+{
+	if (!p->count || size < p->rows[0].task.offset + sizeof(uint32_t))
+		return 0;
+	return (uint32_t)field_load(&p->rows[0].task, data);
+}

@@ -48,6 +48,9 @@ struct point_record {
 int points_decode(const struct points *p, const void *data, size_t size,
                   struct point_record *out) _must_check_ _nonnull_;
 
+/* The task of any record, of a tracepoint of ours or not. 0 for a cut one. */
+uint32_t points_task(const struct points *p, const void *data, size_t size) _nonnull_;
+
 /* For tests without a kernel: a table from format texts. */
 int points_new_empty(struct points **out) _must_check_ _nonnull_;
 int points_add_format(struct points *p, const char *system, unsigned kind, const char *text,

@@ -87,7 +87,7 @@ static void check_limits(struct recording *rec, uint64_t now)
 
 	if (rec->stop != STOP_NOT)
 		return;
-	if (o->max_duration && now - rec->start >= o->max_duration) {
+	if (o->max_duration && now - rec->begun >= o->max_duration) {
 		log_info("%s: recording stopped at --max-duration; the command goes on", o->output);
 		rec->stop = STOP_LIMIT;
 	} else if (o->max_bytes && trace_writer_bytes(rec->writer) >= o->max_bytes) {
@@ -100,7 +100,7 @@ static void show_progress(const struct recording *rec, uint64_t now)
 {
 	if (rec->options->progress)
 		log_progress("recording: %.1f s, %llu events, %llu lost, %.1f MiB",
-		             (double)(now - rec->start) / 1e9,
+		             (double)(now - rec->begun) / 1e9,
 		             (unsigned long long)trace_writer_events(rec->writer),
 		             (unsigned long long)trace_writer_lost(rec->writer),
 		             (double)trace_writer_bytes(rec->writer) / (1 << 20));
@@ -138,16 +138,11 @@ static int record_rounds(struct recording *rec)
 	return 0;
 }
 
-/*
- * The command is gone, or may go on: in the second case enters are switched
- * off first, so that calls under way still get their leaves.
- */
+/* Enters first, so that calls under way still get their leaves: descendants may live on. */
 static int stop_events(struct recording *rec)
 {
-	int r = 0;
+	int r = points_disable(rec->points, rec->instance);
 
-	if (rec->stop != STOP_COMMAND || rebase_tasks_alive(rec->rebase) > 1)
-		r = points_disable(rec->points, rec->instance);
 	return r < 0 ? r : instance_on(rec->instance, false);
 }
 
@@ -188,7 +183,7 @@ static int record_end(struct recording *rec)
 {
 	int r = stop_events(rec);
 
-	rec->summary->duration = recording_now() - rec->start;
+	rec->summary->duration = recording_now() - rec->begun;
 	do {
 		if (r >= 0)
 			r = round_write(rec, true);
@@ -242,6 +237,7 @@ static int run(struct recording *rec)
 {
 	int r = recording_prepare(rec);
 
+	rec->begun = recording_now();
 	if (r >= 0) {
 		r = child_start(rec->child);
 		rec->summary->exec_error = r;

@@ -70,7 +70,7 @@ static int open_output(struct recording *rec)
 		close(fd);
 		return r;
 	}
-	r = record_meta_fill(meta, rec->options, (uint32_t)child_pid(rec->child), rec->start);
+	r = record_meta_fill(meta, rec->options, rec->root, rec->start);
 	if (r < 0)
 		close(fd);
 	else
@@ -85,66 +85,101 @@ static int open_output(struct recording *rec)
 
 static int set_up_ingest(struct recording *rec)
 {
-	uint32_t root = (uint32_t)child_pid(rec->child);
+	bool foreign = rec->root != (uint32_t)child_pid(rec->child);
 	int r = rebase_new(&rec->rebase, rec->options->raw_addresses);
 
 	if (r < 0)
 		return r;
-	ingest_init(&rec->ingest, rec->points, rec->writer, rec->rebase, root);
+	ingest_init(&rec->ingest, rec->points, rec->writer, rec->rebase, rec->root);
 	rec->ingest.names = !rec->options->no_names;
-	if (rec->options->no_watch)
+	rec->ingest.no_proc = rec->ingest.snapshots.no_proc = foreign;
+	if (foreign)
+		log_info("in a PID namespace of its own: /proc cannot be asked about recorded "
+		         "tasks, their mappings are guessed from program headers");
+	if (foreign || rec->options->no_watch)
 		return 0;
-	r = watch_new(&rec->watch, rec->points, rec->journal, root, &rec->ingest.snapshots.key);
+	r = watch_new(&rec->watch, rec->points, rec->journal, rec->root,
+	              &rec->ingest.snapshots.key);
 	rec->ingest.snapshots.watch = rec->watch;
 	return r;
 }
 
-static int set_up(struct recording *rec)
+/*
+ * Events and filters go by ids of the initial PID namespace, which may not be
+ * ours: the marker that the child has written says what it is called there.
+ */
+static int identify(struct recording *rec)
+{
+	struct merge_item item;
+	int r = buffers_fill(rec->buffers, true);
+
+	rec->root = (uint32_t)child_pid(rec->child);
+	while (r >= 0 && (r = buffers_next(rec->buffers, &item)) > 0) {
+		uint32_t id;
+
+		if (r != MERGE_RECORD)
+			continue;
+		id = points_task(rec->points, item.data, item.size);
+		rec->root = id ? id : rec->root;
+	}
+	return r;
+}
+
+/* The child is forked before limits of ours are changed, and after the instance is there. */
+static int hold_child(struct recording *rec)
 {
 	const struct record_options *o = rec->options;
 	const struct buffers_options buffers = { .start = rec->start,
 		                                 .held_bytes = HELD_BYTES,
 		                                 .plain_reads = o->plain_reads };
-	int r;
+	_cleanup_close_ int marker = instance_open_marker(rec->instance);
+	int r = instance_on(rec->instance, true);
 
-	r = journal_new(&rec->journal);
-	if (r >= 0)
-		r = instance_new(&rec->instance, rec->journal, o->buffer_bytes);
-	if (r >= 0)
-		r = buffers_new(&rec->buffers, rec->instance, &buffers);
-	if (r >= 0)
-		r = instance_follow_task(rec->instance, (uint32_t)child_pid(rec->child));
-	if (r >= 0)
-		r = points_enable(rec->points, rec->instance);
-	if (r >= 0)
-		r = set_up_ingest(rec);
 	if (r < 0)
 		return r;
+	r = child_new(&rec->child, o->command, &rec->mask, marker);
+	rec->summary->exec_error = r;
+	if (r < 0)
+		return r;
+	/* A file size limit then is an error of write(). */
+	signal(SIGXFSZ, SIG_IGN);
 	if (o->plain_reads)
 		log_info("--no-io-uring: draining with plain reads");
+	r = buffers_new(&rec->buffers, rec->instance, &buffers);
+	if (r < 0)
+		return r;
 	rec->summary->used_io_uring = buffers_use_io_uring(rec->buffers);
-	return instance_on(rec->instance, true);
+	return identify(rec);
+}
+
+static int set_up(struct recording *rec)
+{
+	int r = instance_follow_task(rec->instance, rec->root);
+
+	if (r >= 0)
+		r = set_up_ingest(rec);
+	return r < 0 ? r : points_enable(rec->points, rec->instance);
 }
 
 int recording_prepare(struct recording *rec)
 {
 	int r;
 
+	rec->start = rec->flushed = recording_now();
 	r = instance_check();
 	if (r < 0)
 		return r;
 	r = settings_recover();
 	if (r >= 0)
 		r = points_new(&rec->points, rec->options->futex);
-	if (r < 0)
-		return r;
-	r = child_new(&rec->child, rec->options->command, &rec->mask);
-	if (r < 0) {
-		rec->summary->exec_error = r;
-		return r;
-	}
-	rec->start = rec->flushed = recording_now();
-	r = open_output(rec);
+	if (r >= 0)
+		r = journal_new(&rec->journal);
+	if (r >= 0)
+		r = instance_new(&rec->instance, rec->journal, rec->options->buffer_bytes);
+	if (r >= 0)
+		r = hold_child(rec);
+	if (r >= 0)
+		r = open_output(rec);
 	return r < 0 ? r : set_up(rec);
 }
 
@@ -153,5 +188,6 @@ void recording_release(struct recording *rec)
 	rec->watch = rec->ingest.snapshots.watch = watch_free(rec->watch);
 	rec->buffers = buffers_free(rec->buffers);
 	rec->instance = instance_free(rec->instance);
-	rec->journal = journal_free(rec->journal);
+	rec->journal = instance_any_left() ? journal_leave(rec->journal)
+	                                   : journal_free(rec->journal);
 }

@@ -20,6 +20,7 @@ struct recording {
 	struct instance *instance;
 	struct points *points;
 	struct child *child;
+	uint32_t root; /* the child's id in the initial PID namespace */
 	struct buffers *buffers;
 	struct watch *watch;
 	struct rebase *rebase;
@@ -27,7 +28,9 @@ struct recording {
 	struct ingest ingest;
 	sigset_t mask; /* of the command, and ours afterwards */
 	int signal_fd;
-	uint64_t start, flushed;
+	uint64_t start; /* before all records */
+	uint64_t begun; /* the command */
+	uint64_t flushed;
 	uint64_t flushed_events;
 	enum stop_reason stop;
 };

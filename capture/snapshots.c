@@ -117,7 +117,7 @@ static int read_maps(struct snapshots *s, const struct point_record *rec, struct
 	const struct event *e = &rec->event;
 	int r = s->watch ? watch_find(s->watch, e->task, e->time, maps) : 1;
 
-	if (r <= 0)
+	if (r <= 0 || s->no_proc)
 		return r;
 	r = maps_read(maps, e->task, &s->key);
 	if (r == 0 && !(rec->text && maps_process_runs(e->task, rec->text, rec->text_size))) {

@@ -29,6 +29,7 @@ struct snapshots {
 	struct watch *watch; /* NULL: none */
 	struct siphash_key key; /* random: files of different traces cannot be compared */
 	bool have_prepare_exec;
+	bool no_proc; /* task ids are not those of our /proc: guess */
 	struct guess *guesses[SNAPSHOTS_GUESSES];
 	unsigned guess_count;
 	struct snapshots_counts counts;

@@ -279,6 +279,28 @@ def test_progress_on_a_terminal():
         assert run.wait() == 0 and b'recording:' in text and b'lost' in text, text
 
 
+def test_in_a_pid_namespace():
+    lib.need_tracefs()
+    with scratch() as d:
+        path = os.path.join(d, 't')
+        done = subprocess.run(['unshare', '-pf', '--mount-proc', lib.MMTAPE, 'capture', '-o', path,
+                               '--', 'sh', '-c', '/bin/true; exit 3'], capture_output=True,
+                              text=True, check=False)
+        if 'unshare:' in done.stderr:
+            raise lib.Skip('may not unshare')
+        assert done.returncode == 3 and 'PID namespace' in done.stderr, done
+        trace = recording.Trace(path)
+        assert trace.status['complete'] and len(trace.select('exec')) == 2
+        assert trace.events[0].task == int(trace.meta['root_task'])
+        assert all(m.flags == recording.FROM_HEADERS for m in trace.maps)
+
+
+def test_descendants_that_live_on():
+    with scratch() as d:
+        trace, _ = record(os.path.join(d, 't'), 'sh', '-c', 'sleep 2 >/dev/null 2>&1 & exit 0')
+        assert trace.counted('tasks_alive_at_end') == 1
+
+
 def without_root(*command):
     return ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', *command]
 
