@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "replay/memory.h"
 #include "replay/replay_passes.h"
+#include "replay/sandbox.h"
 #include "replay/space.h"
 
 /* Beside its pages a task takes a stack slot, and a kernel's stack and structures. */
@@ -53,6 +54,27 @@ static int compile(struct replay *r)
 static double gib(uint64_t bytes)
 {
 	return (double)bytes / (1 << 30);
+}
+
+/* Said before the work, not after it. */
+static int check_output(const struct replay_setup *s)
+{
+	if (!s->output || !strcmp(s->output, "-") || s->force || access(s->output, F_OK) < 0)
+		return 0;
+	log_error("%s exists: choose another name, or --force", s->output);
+	return -EEXIST;
+}
+
+static int check_tasks(const struct replay *r)
+{
+	uint64_t most = sandbox_max_tasks(), copies = r->setup.execute.copies;
+
+	if (r->plan.header->counts.peak_tasks <= most / copies)
+		return 0;
+	log_error("%s: %llu copies of %llu tasks at once are more than the %llu allowed here",
+	          r->setup.trace, (unsigned long long)copies,
+	          (unsigned long long)r->plan.header->counts.peak_tasks, (unsigned long long)most);
+	return -E2BIG;
 }
 
 static int check_memory(const struct replay *r)
@@ -155,6 +177,17 @@ static int write_result(struct replay *r)
 	return result_write(r->result, s->output, s->force);
 }
 
+static uint64_t planned(const struct replay *r)
+{
+	return r->plan.header->counts.operations * r->setup.execute.copies;
+}
+
+/* Of tasks that another one's exec killed before their end. */
+static uint64_t undone(const struct replay *r)
+{
+	return planned(r) > r->totals.last.operations ? planned(r) - r->totals.last.operations : 0;
+}
+
 /* Exit status of a replay that ran: what a verdict must not rest on is said in one line. */
 static int judge(const struct replay *r)
 {
@@ -163,14 +196,18 @@ static int judge(const struct replay *r)
 	if (r->totals.mismatches)
 		log_warn("%s: %llu results differ from the recorded ones", r->setup.trace,
 		         (unsigned long long)r->totals.mismatches);
+	if (undone(r))
+		log_warn("%s: %llu of %llu operations were not done", r->setup.trace,
+		         (unsigned long long)undone(r), (unsigned long long)planned(r));
 	if (!status->complete)
 		log_warn("%s: the trace is incomplete (%llu events lost)", r->setup.trace,
 		         (unsigned long long)status->lost);
 	if (r->totals.streamed)
 		log_warn("%s: the plan was too large to be held in memory: times mean little",
 		         r->setup.trace);
-	return r->totals.mismatches || !status->complete || r->totals.streamed ? STATUS_INCOMPLETE
-	                                                                       : STATUS_DONE;
+	return r->totals.mismatches || undone(r) || !status->complete || r->totals.streamed
+	               ? STATUS_INCOMPLETE
+	               : STATUS_DONE;
 }
 
 static int run_all(struct replay *r)
@@ -178,9 +215,13 @@ static int run_all(struct replay *r)
 	int error;
 
 	hold_signals();
-	error = settings_recover();
+	error = check_output(&r->setup);
+	if (error >= 0)
+		error = settings_recover();
 	if (error >= 0)
 		error = compile(r);
+	if (error >= 0)
+		error = check_tasks(r);
 	if (error >= 0)
 		error = check_memory(r);
 	if (error >= 0)

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "replay/engine.h"
 
@@ -23,20 +24,23 @@
 #endif
 
 struct usage {
-	uint64_t faults, utime, stime;
+	uint64_t faults, cpu;
 };
 
+/*
+ * The thread's clock is exact; times of getrusage are those of the last tick,
+ * and how they divide into user and system is known only over long runs.
+ */
 static _engine_ struct usage usage_now(void)
 {
+	struct timespec cpu;
 	struct rusage r;
 
 	raw_call2(__NR_getrusage, RUSAGE_THREAD, (uint64_t)&r);
+	raw_call2(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (uint64_t)&cpu);
 	return (struct usage){
 		.faults = (uint64_t)r.ru_minflt + (uint64_t)r.ru_majflt,
-		.utime = (uint64_t)r.ru_utime.tv_sec * 1000000000 +
-		         (uint64_t)r.ru_utime.tv_usec * 1000,
-		.stime = (uint64_t)r.ru_stime.tv_sec * 1000000000 +
-		         (uint64_t)r.ru_stime.tv_usec * 1000,
+		.cpu = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec,
 	};
 }
 
@@ -53,8 +57,7 @@ static _engine_ void window_open(struct engine *e)
 	struct usage u = usage_now();
 
 	self->faults_own += u.faults - self->faults_mark;
-	self->utime_own += u.utime - self->utime_mark;
-	self->stime_own += u.stime - self->stime_mark;
+	self->cpu_own += u.cpu - self->cpu_mark;
 	self->phase = PHASE_RUN;
 	mark(e->task, MARK_START);
 }
@@ -66,8 +69,7 @@ static _engine_ void window_close(struct engine *e)
 	mark(e->task, MARK_STOP);
 	u = usage_now();
 	e->self->faults_mark = u.faults;
-	e->self->utime_mark = u.utime;
-	e->self->stime_mark = u.stime;
+	e->self->cpu_mark = u.cpu;
 }
 
 /* Counts a task whose stream is over; the last one lets the parked go. */
@@ -158,7 +160,7 @@ _engine_ uint64_t engine_spawn(struct engine *e, uint64_t flags, uint32_t child)
 {
 	struct state_header *state = engine_state();
 	struct state_task *row = engine_task(child);
-	uint64_t result;
+	uint64_t result, alive;
 
 	flags &= CLONE_WHITE;
 	row->space = e->self->space;
@@ -166,7 +168,10 @@ _engine_ uint64_t engine_spawn(struct engine *e, uint64_t flags, uint32_t child)
 	row->pid = flags & CLONE_THREAD ? e->self->pid : 0;
 	if (state->failed)
 		raw_call1(__NR_exit_group, 1);
-	if (__atomic_add_fetch(&state->alive, 1, __ATOMIC_RELAXED) > state->max_alive) {
+	alive = __atomic_add_fetch(&state->alive, 1, __ATOMIC_RELAXED);
+	if (alive > e->self->peak_alive)
+		e->self->peak_alive = alive;
+	if (alive > state->max_alive) {
 		engine_fail(e->task, FAILURE_LIMIT, 0);
 		raw_call1(__NR_exit_group, 1);
 	}

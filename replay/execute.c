@@ -20,6 +20,7 @@
 #include "replay/execute_run.h"
 
 #define LOOK_NS 100000000
+#define RELEASE_NS 1000000000
 #define TIMEOUT_DEFAULT 60000000000ULL
 
 static uint64_t now(void)
@@ -49,6 +50,20 @@ static void answer_line(const struct run *run)
 	syscall(SYS_futex, &run->report->line_done, FUTEX_WAKE, INT_MAX);
 }
 
+/*
+ * An exec can kill a thread between its last operation and its being counted;
+ * then the tasks that stay until all are done have to be told.
+ */
+static void release(const struct run *run)
+{
+	for (uint32_t copy = 0; copy < run->options->copies; copy++) {
+		uint32_t *finish = &run->states[copy].header->finish;
+
+		__atomic_store_n(finish, 1, __ATOMIC_SEQ_CST);
+		syscall(SYS_futex, finish, FUTEX_WAKE, INT_MAX);
+	}
+}
+
 /* Until the conductor is gone: 0 and its status, or why to end it. */
 static int watch(const struct run *run, const sigset_t *set, int *status)
 {
@@ -71,6 +86,8 @@ static int watch(const struct run *run, const sigset_t *set, int *status)
 		if (progress != seen || asleep) {
 			seen = progress;
 			seen_at = now();
+		} else if (now() - seen_at > RELEASE_NS && run_only_parked(run)) {
+			release(run);
 		} else if (now() - seen_at > timeout) {
 			return -ETIMEDOUT;
 		}

@@ -39,6 +39,7 @@ struct execute_figures {
 	uint64_t refused; /* operations passed over: not on a white list */
 	bool plan_streamed; /* too large to be locked in memory: no verdict on time */
 	uint64_t peak_in_flight; /* latency pass only */
+	uint64_t peak_alive; /* tasks alive at once, of one copy */
 	uint64_t mappings; /* VMAs in clusters when the first root's own list ended, 0 unknown */
 	struct execute_latency latency[PLAN_KIND_COUNT]; /* latency pass only */
 	struct state_mismatch first[STATE_MISMATCHES];

@@ -27,11 +27,11 @@ static void collect_task(const struct state_task *t, struct execute_figures *out
 	out->slept += t->slept;
 	out->refused += t->refused;
 	out->overhead_faults += t->faults_own;
-	out->overhead_user += t->utime_own;
-	out->overhead_system += t->stime_own;
+	out->overhead_user += t->cpu_own; /* divided when all are summed */
 	out->drift_max = larger(out->drift_max, t->drift_max);
 	out->drift_sum += t->drift_sum;
 	out->peak_in_flight = larger(out->peak_in_flight, t->peak_in_flight);
+	out->peak_alive = larger(out->peak_alive, t->peak_alive);
 }
 
 /* The value below which so many of 100 lie: the floor of the bucket that holds it. */
@@ -76,6 +76,18 @@ static void collect_mismatches(const struct state_header *h, struct execute_figu
 			out->first[out->first_count++] = h->mismatch[i];
 }
 
+/* What the replayer took of user and system time, in the proportion of the whole. */
+static void divide_overhead(const struct run_report *report, struct execute_figures *out)
+{
+	double own = (double)out->overhead_user, all = (double)(report->user + report->system);
+
+	if (!report->user)
+		out->overhead_user = 0;
+	else
+		out->overhead_user = (uint64_t)(own * (double)report->user / all);
+	out->overhead_system = (uint64_t)own - out->overhead_user;
+}
+
 void run_collect(const struct run *run, struct execute_figures *out)
 {
 	const struct run_report *report = run->report;
@@ -89,8 +101,10 @@ void run_collect(const struct run *run, struct execute_figures *out)
 	if (run->options->latency)
 		for (unsigned kind = 0; kind < PLAN_KIND_COUNT; kind++)
 			collect_latency(run, kind, &out->latency[kind]);
+	out->peak_alive = larger(out->peak_alive, run->plan->header->root_count);
 	out->mappings = run->states[0].header->mappings;
 	out->elapsed = report->elapsed;
+	divide_overhead(report, out);
 	out->user = less(report->user, out->overhead_user);
 	out->system = less(report->system, out->overhead_system);
 	out->faults_minor = less(report->faults_minor, out->overhead_faults);
@@ -114,6 +128,21 @@ uint64_t run_progress(const struct run *run, bool *asleep)
 		}
 	}
 	return sum;
+}
+
+bool run_only_parked(const struct run *run)
+{
+	bool any = false;
+
+	for (uint32_t copy = 0; copy < run->options->copies; copy++)
+		for (uint32_t t = 0; t < run->plan->header->task_count; t++) {
+			const struct state_task *task = run_state_task(&run->states[copy], t);
+
+			any |= task->phase == PHASE_PARKED;
+			if (!task->done && task->phase != PHASE_NONE && task->phase != PHASE_PARKED)
+				return false;
+		}
+	return any;
 }
 
 static const char *phase_name(uint32_t phase)

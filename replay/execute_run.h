@@ -63,5 +63,8 @@ void run_collect(const struct run *run, struct execute_figures *out) _nonnull_;
 /* Prints the one line that says why a run ended early. */
 void run_explain(const struct run *run, int error, int conductor_status) _nonnull_;
 
+/* No task is at work or waits; some are parked at their end. */
+bool run_only_parked(const struct run *run) _nonnull_;
+
 /* Changes whenever any task does; *asleep: one waits for its time. */
 uint64_t run_progress(const struct run *run, bool *asleep) _nonnull_;

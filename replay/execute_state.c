@@ -14,12 +14,12 @@
 #include "common/log.h"
 #include "replay/arch_x86_64.h"
 #include "replay/execute_state.h"
+#include "replay/sandbox.h"
 
 #define PAGE_BYTES 4096
 /* How often a wait looks before it sleeps; a look takes about 25 ns. */
 #define SPIN_LOOKS 2000 /* longer than waking a task on an idle virtual CPU takes */
 #define SPIN_LOOKS_CROWDED 200 /* others need the CPU more */
-#define MAX_ALIVE 30000
 
 /* Reserves room for count elements; false when the sum does not fit. */
 static bool place(uint64_t *at, uint64_t *offset, uint64_t count, uint64_t size, uint64_t align)
@@ -104,7 +104,7 @@ static void write_header(struct state_header *h, const struct plan *plan,
 	h->fill = options->fill;
 	h->fill_ratio = options->fill == FILL_ZERO ? 0 : options->fill_ratio;
 	h->pace = options->pace;
-	h->max_alive = MAX_ALIVE;
+	h->max_alive = (uint32_t)(sandbox_max_tasks() / options->copies);
 	h->alive = plan->header->root_count;
 	h->task_count = plan->header->task_count;
 	h->anchor_count = plan->header->anchor_count;

@@ -128,10 +128,6 @@ static int add_outcome(json_t *to, const struct plan *plan, const struct replay_
 		            json_pack("{s:I, s:I}", "segv", (json_int_t)f->segv, "sigbus",
 		                      (json_int_t)f->sigbus));
 	if (error >= 0)
-		error = put(to, "calls_in_flight",
-		            json_pack("{s:I, s:I}", "recorded", (json_int_t)c->peak_calls,
-		                      "replayed", (json_int_t)t->peak_in_flight));
-	if (error >= 0)
 		error = put(to, "drift",
 		            json_pack("{s:f, s:f}", "max", (double)t->drift_max / 1e9, "sum",
 		                      (double)t->drift_sum / 1e9));
@@ -176,6 +172,10 @@ int replay_result_fidelity(struct result *r, const struct replay_setup *setup,
 		{ "touches", t->last.touches },
 		{ "refused_passed", t->last.refused },
 		{ "mappings", t->last.mappings },
+		{ "peak_calls_recorded", h->counts.peak_calls },
+		{ "peak_calls_replayed", t->peak_in_flight },
+		{ "peak_tasks_recorded", h->counts.peak_tasks },
+		{ "peak_tasks_replayed", t->peak_alive },
 	};
 	int error = put(to, "plan", plan_object(h, setup));
 

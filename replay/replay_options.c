@@ -9,12 +9,12 @@
 #include "common/log.h"
 #include "replay/memory.h"
 #include "replay/replay_options.h"
+#include "replay/sandbox.h"
 #include "replay/space.h"
 
 #define MAX_COPIES 1024
 #define MAX_REPEAT 10000
 #define MAX_SPEED 65536.0
-#define MAX_ALIVE 30000
 
 const char *const replay_place_names[] = { "traced", "kernel", "thp-aligned" };
 const char *const replay_order_names[] = { "deps", "serial" };
@@ -123,7 +123,7 @@ static int call_rule(void *target, const char *value)
 
 void replay_compile_defaults(struct compile_options *options, const struct trace_meta *trace)
 {
-	options->max_tasks = MAX_ALIVE;
+	options->max_tasks = sandbox_max_tasks();
 	options->max_plan_bytes = memory_total() / 2;
 	options->emulate_brk = !space_can_place_heap();
 	options->write_reads = !trace_meta_get_u64(trace, META_ZERO_PAGE, 1);

@@ -130,6 +130,7 @@ void replay_totals_add(struct replay_totals *t, const struct execute_figures *f,
 	t->mismatches = larger(t->mismatches, f->mismatches);
 	if (f->mismatches || !t->last.mismatches)
 		t->last = *f;
+	t->peak_alive = larger(t->peak_alive, f->peak_alive);
 	if (latency) {
 		t->peak_in_flight = larger(t->peak_in_flight, f->peak_in_flight);
 		return;

@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 #include "replay/sandbox.h"
 
 #define STACK_LIMIT (8u << 20)
+#define MAX_TASKS 100000
 
 static bool cap_is_kept(int cap)
 {
@@ -105,6 +107,29 @@ static void reset_signals(void)
 		signal(number, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static uint64_t read_limit(const char *path)
+{
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	unsigned long long value;
+
+	return f && fscanf(f, "%llu", &value) == 1 ? value : UINT64_MAX;
+}
+
+uint64_t sandbox_max_tasks(void)
+{
+	uint64_t most = MAX_TASKS;
+	uint64_t limits[] = { read_limit("/proc/sys/kernel/pid_max"),
+		              read_limit("/proc/sys/kernel/threads-max"), UINT64_MAX };
+	struct rlimit own;
+
+	if (!getrlimit(RLIMIT_NPROC, &own))
+		limits[2] = own.rlim_cur;
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		if (limits[i] / 2 < most)
+			most = limits[i] / 2;
+	return most;
 }
 
 int sandbox_enter(uint64_t descriptors)

@@ -15,3 +15,9 @@
  * `descriptors`. Prints its one line on failure.
  */
 int sandbox_enter(uint64_t descriptors) _must_check_;
+
+/*
+ * Tasks that a replay may have alive at once: half of what the kernel, this
+ * user and the process ids allow.
+ */
+uint64_t sandbox_max_tasks(void);
