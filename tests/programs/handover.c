@@ -8,42 +8,109 @@
  */
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 
 #include "tests/programs/handover.h"
 
 static struct pair pairs[PAIRS];
 
-/*
- * Everyone calls at once: the leader unmaps much, and while it does, all others
- * want to map. They start when they can use a mapping that the leader has made.
- */
-static _Atomic unsigned crowd_open, crowd_done;
+static _Thread_local sigjmp_buf survive;
+static _Thread_local volatile sig_atomic_t surviving;
 
-static void crowd_round(unsigned actor, unsigned round)
+/* For memory that another thread may have unmapped by now. */
+static void touch_if_there(char *at)
 {
-	char *meeting = (char *)(ARENA - (round + 1) * ACT_SPAN), *big;
-
-	if (!actor) {
-		big = map_at(NULL, BIG, PROT_READ | PROT_WRITE, MAP_POPULATE);
-		map_pages(meeting, 2 * PAIRS);
-		atomic_store(&crowd_open, round + 1);
-		unmap(big, BIG);
-		while (atomic_load(&crowd_done) < (round + 1) * (2 * PAIRS - 1))
-			sched_yield();
-		unmap(meeting, 2 * PAIRS * PAGE);
-		return;
+	if (!sigsetjmp(survive, 1)) {
+		surviving = 1;
+		touch(at, 1);
 	}
-	while (atomic_load(&crowd_open) <= round)
+	surviving = 0;
+}
+
+static void survive_segv(int sig)
+{
+	if (surviving)
+		siglongjmp(survive, 1);
+	signal(sig, SIG_DFL); /* a mistake of this program: die of it */
+}
+
+/*
+ * Everyone calls at once. The leader maps much populated memory, for which it
+ * holds the lock of the space long. Meanwhile one wants to unmap what the others
+ * touch, and then those want to map, each its own addresses, so that none needs
+ * another's. All start when they can use a mapping that the leader made just before.
+ *
+ * RULE_FAULT_BEFORE_UNMAP: what is touched while another waits to unmap it came
+ * first. A recording does not say which of these faults failed.
+ */
+struct crowd {
+	_Atomic bool open, leaving, left;
+	_Atomic unsigned done;
+};
+
+#define CROWD_PAGES 32 /* of each */
+
+static struct crowd crowds[CROWDS];
+
+static void wait_for(const _Atomic bool *flag)
+{
+	while (!atomic_load(flag))
 		sched_yield();
+}
+
+static void lead_crowd(struct crowd *c, char *meeting, char *shared)
+{
+	char *big;
+
+	map_pages(shared, ACTORS * CROWD_PAGES);
+	map_pages(meeting, ACTORS);
+	atomic_store(&c->open, true);
+	big = map_at(NULL, 4 * BIG, PROT_READ | PROT_WRITE, MAP_POPULATE);
+	unmap(big, 4 * BIG);
+	while (atomic_load(&c->done) < ACTORS - 1)
+		sched_yield();
+	unmap(meeting, ACTORS * PAGE);
+}
+
+static void leave_crowd(struct crowd *c, char *meeting, char *shared)
+{
+	wait_for(&c->open);
+	touch(meeting + PAGE, 1);
+	atomic_store(&c->leaving, true);
+	unmap(shared, ACTORS * CROWD_PAGES * PAGE);
+	atomic_store(&c->left, true);
+}
+
+static void follow_crowd(struct crowd *c, char *meeting, char *shared, unsigned actor)
+{
+	wait_for(&c->open);
 	touch(meeting + actor * PAGE, 1);
+	wait_for(&c->leaving);
+	for (int i = 0; i < CROWD_PAGES && !atomic_load(&c->left); i++)
+		touch_if_there(shared + (actor * CROWD_PAGES + i) * PAGE);
 	for (int i = 0; i < 6; i++) {
-		char *at = map_pages(NULL, 16);
+		char *at = map_pages(meeting + (1 + actor) * 32 * PAGE, 16);
 
 		touch(at, 1);
 		unmap(at, 16 * PAGE);
 	}
-	atomic_fetch_add(&crowd_done, 1);
+}
+
+static void crowd_round(unsigned actor, unsigned round)
+{
+	char *meeting = (char *)(ARENA - (round + 1) * ACT_SPAN), *shared = meeting + ROUND_SPAN;
+	struct crowd *c = &crowds[round];
+
+	if (actor == 0) {
+		lead_crowd(c, meeting, shared);
+		return;
+	}
+	if (actor == 1)
+		leave_crowd(c, meeting, shared);
+	else
+		follow_crowd(c, meeting, shared, actor);
+	atomic_fetch_add(&c->done, 1);
 }
 
 /* Givers on one CPU, takers on another: some schedulers would pack all on one. */
@@ -72,7 +139,7 @@ static void *play(void *arg)
 	for (t.act = 0; t.act < act_count; t.act++)
 		for (t.round = 0; t.round < acts[t.act].rounds; t.round++)
 			(actor % 2 ? acts[t.act].taker : acts[t.act].giver)(&t);
-	for (t.round = 0; t.round < BIG_ROUNDS; t.round++)
+	for (t.round = 0; t.round < CROWDS; t.round++)
 		crowd_round(actor, t.round);
 	unmap(t.work, WORK_PAGES * PAGE);
 	return NULL;
@@ -81,16 +148,16 @@ static void *play(void *arg)
 int main(void)
 {
 	struct sigaction action = { .sa_handler = survive_segv };
-	pthread_t threads[2 * PAIRS];
+	pthread_t threads[ACTORS];
 
 	if (sigaction(SIGSEGV, &action, NULL) < 0)
 		fail("sigaction");
-	for (uintptr_t i = 0; i < 2 * PAIRS; i++)
+	for (uintptr_t i = 0; i < ACTORS; i++)
 		if (pthread_create(&threads[i], NULL, play, (void *)i)) {
 			fprintf(stderr, "handover: no thread\n");
 			return 1;
 		}
-	for (int i = 0; i < 2 * PAIRS; i++)
+	for (int i = 0; i < ACTORS; i++)
 		pthread_join(threads[i], NULL);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sched.h>
@@ -11,12 +12,14 @@
 
 #define PAGE 4096UL
 #define PAIRS 3
+#define ACTORS (2 * PAIRS)
+#define CROWDS 8
 #define ROUNDS 16
 #define BIG_ROUNDS 6 /* where much memory is unmapped */
 #define ACT_SPAN (1UL << 30) /* of addresses, per pair and act */
 #define ROUND_SPAN (1UL << 26)
 #define ARENA 0x100000000000UL /* far below where kernels choose */
-#define BIG (8UL << 20) /* unmapping it takes long enough for others to act meanwhile */
+#define BIG (4UL << 20) /* unmapping it takes long enough for others to act meanwhile */
 #define WORK_PAGES 2048
 #define CONTENTS_PAGES 96
 #define LOCKED_PAGES 2
@@ -46,9 +49,6 @@ struct act {
 	unsigned rounds;
 };
 
-/* The handler of SIGSEGV: where an act expects one. */
-void survive_segv(int sig);
-
 extern const struct act acts[];
 extern const unsigned act_count;
 
@@ -61,6 +61,11 @@ static inline void fail(const char *what)
 static inline void post(struct signal_count *c)
 {
 	atomic_fetch_add(&c->posted, 1);
+}
+
+static inline bool is_posted(const struct signal_count *c)
+{
+	return atomic_load(&c->posted) > c->seen;
 }
 
 static inline void await(struct signal_count *c)

@@ -7,31 +7,9 @@
  * that still is, a drop of memory that is locked.
  */
 
-#include <setjmp.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 #include "tests/programs/handover.h"
-
-static _Thread_local sigjmp_buf survive;
-static _Thread_local volatile sig_atomic_t surviving;
-
-/* For memory that another thread may have unmapped by now. */
-static void touch_if_there(char *at)
-{
-	if (!sigsetjmp(survive, 1)) {
-		surviving = 1;
-		touch(at, 1);
-	}
-	surviving = 0;
-}
-
-void survive_segv(int sig)
-{
-	if (surviving)
-		siglongjmp(survive, 1);
-	signal(sig, SIG_DFL); /* a mistake of this program: die of it */
-}
 
 /* RULE_USE_AFTER_MAP: mapped late, used as soon as it is there. */
 static void give_mapping(struct turn *t)
@@ -105,27 +83,6 @@ static void take_while_unmapping(struct turn *t)
 	at = map_at(NULL, BIG, PROT_READ | PROT_WRITE, 0);
 	touch(at, 2);
 	unmap(at, BIG);
-	post(&t->pair->taken);
-}
-
-/* RULE_FAULT_BEFORE_UNMAP: touched after some work, while it is being unmapped. */
-static void give_and_unmap(struct turn *t)
-{
-	map_at(place(t, 0), 2 * BIG, PROT_READ | PROT_WRITE, MAP_POPULATE);
-	map_pages(place(t, 2 * BIG / PAGE), 1);
-	map_pages(place(t, 4 * BIG / PAGE), 1);
-	post(&t->pair->given);
-	unmap(place(t, 0), 2 * BIG + PAGE);
-	await(&t->pair->taken);
-	unmap(place(t, 4 * BIG / PAGE), PAGE);
-}
-
-static void take_while_it_goes(struct turn *t)
-{
-	await(&t->pair->given);
-	touch(place(t, 4 * BIG / PAGE), 1);
-	work(t, 12);
-	touch_if_there(place(t, 2 * BIG / PAGE));
 	post(&t->pair->taken);
 }
 
@@ -245,7 +202,6 @@ const struct act acts[] = {
 	{ .giver = give_until_used, .taker = take_and_use, .rounds = ROUNDS },
 	{ .giver = give_twice, .taker = take_and_unmap, .rounds = ROUNDS },
 	{ .giver = give_while_unmapping, .taker = take_while_unmapping, .rounds = BIG_ROUNDS },
-	{ .giver = give_and_unmap, .taker = take_while_it_goes, .rounds = BIG_ROUNDS },
 	{ .giver = give_access, .taker = take_access, .rounds = ROUNDS },
 	{ .giver = give_and_drop, .taker = take_again, .rounds = ROUNDS },
 	{ .giver = give_to_child, .taker = take_in_child, .rounds = ROUNDS },
