@@ -81,6 +81,12 @@ struct deps {
 	uint32_t user_count, user_room, user_free;
 };
 
+#define MAX_WANTS 64
+
+struct want {
+	uint32_t task, ordinal;
+};
+
 /* A call between its enter and its leave. */
 struct flight {
 	struct paired_call call;
@@ -216,6 +222,8 @@ struct compile {
 	uint64_t last_ordinal;
 	uint64_t resident; /* pages now */
 	uint64_t in_flight;
+	struct want wants[MAX_WANTS]; /* what the operation being opened waits for */
+	uint32_t want_count;
 	unsigned depth; /* of early calls that make calls early */
 };
 
@@ -307,7 +315,8 @@ int range_call(struct compile *c, struct ctask *t, struct cspace *sp,
 /* compile_layout.c */
 int compile_layout(struct compile *c, struct plan *out) _must_check_ _nonnull_;
 
-/* compile_order.c: conflicts within one space. */
+/* compile_order.c: conflicts within one space. order_flush() emits what was found to wait for. */
+int order_flush(struct compile *c, struct ctask *t) _must_check_ _nonnull_;
 int order_before(struct compile *c, struct ctask *t, struct cspace *sp,
                  const struct access *a) _must_check_ _nonnull_;
 int order_after(struct compile *c, struct ctask *t, struct cspace *sp,

@@ -143,7 +143,7 @@ int op_open(struct compile *c, struct ctask *t, struct cspace *sp, uint64_t time
 	r = wait_barrier(c, t, sp);
 	for (size_t i = 0; r >= 0 && i < count; i++)
 		r = order_before(c, t, sp, &access[i]);
-	return r;
+	return r < 0 ? r : order_flush(c, t);
 }
 
 int op_emit(struct compile *c, struct ctask *t, uint64_t head, const uint64_t *operands,

@@ -36,58 +36,138 @@ static uint64_t pack(enum access_kind kind, const struct ctask *t)
 	return (uint64_t)kind << 60 | (uint64_t)t->number << 32 | t->ordinal;
 }
 
-static int wait_exclusive(struct compile *c, struct ctask *t, enum access_kind later,
+static uint32_t task_of(uint64_t packed)
+{
+	return (packed >> 32) & 0xfffffff;
+}
+
+static uint32_t ordinal_of(uint64_t packed)
+{
+	return packed & 0xffffffff;
+}
+
+int order_flush(struct compile *c, struct ctask *t)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < c->want_count; i++)
+		r = emit_wait(c, t, c->wants[i].task, c->wants[i].ordinal);
+	c->want_count = 0;
+	return r;
+}
+
+/* Of one task an operation waits for the last one only. */
+static int want(struct compile *c, struct ctask *t, uint32_t task, uint32_t ordinal)
+{
+	if (!ordinal || is_known(t, task, ordinal))
+		return 0;
+	for (uint32_t i = 0; i < c->want_count; i++) {
+		if (c->wants[i].task != task)
+			continue;
+		if (c->wants[i].ordinal < ordinal)
+			c->wants[i].ordinal = ordinal;
+		return 0;
+	}
+	c->wants[c->want_count++] = (struct want){ task, ordinal };
+	return c->want_count == MAX_WANTS ? order_flush(c, t) : 0;
+}
+
+static int want_exclusive(struct compile *c, struct ctask *t, enum access_kind later,
                           uint64_t packed)
 {
 	if (!(c->options->rules & rules[later][packed >> 60]))
 		return 0;
-	return emit_wait(c, t, (packed >> 32) & 0xfffffff, packed & 0xffffffff);
+	return want(c, t, task_of(packed), ordinal_of(packed));
 }
 
-static int wait_users(struct compile *c, struct ctask *t, const struct deps *d, uint32_t list)
+static int want_users(struct compile *c, struct ctask *t, const struct deps *d, uint32_t list)
 {
 	int r = 0;
 
 	for (; r >= 0 && list; list = d->users[list].next)
-		r = emit_wait(c, t, d->users[list].task, d->users[list].ordinal);
+		r = want(c, t, d->users[list].task, d->users[list].ordinal);
 	return r;
 }
 
-static int wait_page_users(struct compile *c, struct ctask *t, const struct deps *d,
-                           const struct access *a)
+/* Waits for those who used from…to; *used: there are some. */
+static int want_range_users(struct compile *c, struct ctask *t, const struct deps *d, uint64_t from,
+                            uint64_t to, bool *used)
 {
 	const struct range *n;
 	int r = 0;
 
-	for (n = ranges_find(&d->pages, a->start); r >= 0 && n && n->start < a->end;
-	     n = ranges_find(&d->pages, n->end)) {
-		const struct page_users *users = (const struct page_users *)(uintptr_t)n->value;
-		uint64_t from = a->start > n->start ? a->start : n->start;
-		uint64_t to = a->end < n->end ? a->end : n->end;
-
-		for (; r >= 0 && from < to; from += c->page)
-			r = wait_users(c, t, d, users->list[(from - n->start) / c->page]);
+	for (n = ranges_find(&d->uses, from); r >= 0 && n && n->start < to;
+	     n = ranges_find(&d->uses, n->end)) {
+		*used = true;
+		r = want_users(c, t, d, (uint32_t)n->value);
 	}
 	return r;
+}
+
+static int want_page_users(struct compile *c, struct ctask *t, const struct deps *d, uint64_t from,
+                           uint64_t to, bool *used)
+{
+	const struct range *n;
+	int r = 0;
+
+	for (n = ranges_find(&d->pages, from); r >= 0 && n && n->start < to;
+	     n = ranges_find(&d->pages, n->end)) {
+		const struct page_users *users = (const struct page_users *)(uintptr_t)n->value;
+		uint64_t at = from > n->start ? from : n->start;
+		uint64_t end = to < n->end ? to : n->end;
+
+		for (; r >= 0 && at < end; at += c->page) {
+			uint32_t list = users->list[(at - n->start) / c->page];
+
+			*used |= list != 0;
+			r = want_users(c, t, d, list);
+		}
+	}
+	return r;
+}
+
+/*
+ * A part of a range with one last exclusive operation, or with none. Whoever
+ * used the part since has waited for that one, so waiting for a user is enough.
+ */
+static int want_part(struct compile *c, struct ctask *t, const struct deps *d,
+                     const struct access *a, uint64_t from, uint64_t to, const struct range *last)
+{
+	unsigned on = c->options->rules;
+	bool used = false;
+	int r = 0;
+
+	if (on & rules[a->kind][ACCESS_USE]) {
+		r = want_range_users(c, t, d, from, to, &used);
+		if (r >= 0)
+			r = want_page_users(c, t, d, from, to, &used);
+	}
+	if (r < 0 || !last)
+		return r;
+	if (used && on & rules[ACCESS_USE][last->value >> 60])
+		return 0;
+	return want_exclusive(c, t, a->kind, last->value);
 }
 
 int order_before(struct compile *c, struct ctask *t, struct cspace *sp, const struct access *a)
 {
 	const struct deps *d = &sp->deps;
-	const struct range *n;
+	uint64_t at = a->start;
 	int r = 0;
 
 	if (!sp->shared)
 		return 0;
-	for (n = ranges_find(&d->exclusive, a->start); r >= 0 && n && n->start < a->end;
-	     n = ranges_find(&d->exclusive, n->end))
-		r = wait_exclusive(c, t, a->kind, n->value);
-	if (r < 0 || !(c->options->rules & rules[a->kind][ACCESS_USE]))
-		return r;
-	for (n = ranges_find(&d->uses, a->start); r >= 0 && n && n->start < a->end;
-	     n = ranges_find(&d->uses, n->end))
-		r = wait_users(c, t, d, (uint32_t)n->value);
-	return r < 0 ? r : wait_page_users(c, t, d, a);
+	while (r >= 0 && at < a->end) {
+		const struct range *n = ranges_find(&d->exclusive, at);
+		bool inside = n && n->start <= at;
+		uint64_t end = !n ? a->end : inside ? n->end : n->start;
+
+		if (end > a->end)
+			end = a->end;
+		r = want_part(c, t, d, a, at, end, inside ? n : NULL);
+		at = end;
+	}
+	return r;
 }
 
 /* Index of a user in front of the list, or 0 without memory. */
@@ -203,7 +283,9 @@ int order_touch_before(struct compile *c, struct ctask *t, struct cspace *sp, ui
 	if (!sp->shared)
 		return 0;
 	n = ranges_at(&sp->deps.exclusive, page);
-	return n ? wait_exclusive(c, t, ACCESS_USE, n->value) : 0;
+	if (!n || !(c->options->rules & rules[ACCESS_USE][n->value >> 60]))
+		return 0;
+	return emit_wait(c, t, task_of(n->value), ordinal_of(n->value));
 }
 
 static int block_of(struct compile *c, struct deps *d, uint64_t page, struct page_users **out)
