@@ -8,6 +8,7 @@
 #include "traces/codec.h"
 
 #define TIME_PLANES 8
+#define LOW_PLANES 4
 #define TASK_PLANES 2
 #define BATCH 256
 
@@ -208,13 +209,14 @@ static bool far_take(struct cursor *c, unsigned n, uint64_t *out)
 	return true;
 }
 
-static inline bool page_take(struct evts_decoder *d, struct known_task *t)
+/* near is the caller's copy, so that it stays in registers. */
+static inline bool page_take(struct evts_decoder *d, struct cursor *near, struct known_task *t)
 {
 	uint64_t from = t->page[0], v;
 
-	if (d->near.at == d->near.end)
+	if (near->at == near->end)
 		return false;
-	v = *d->near.at++;
+	v = *near->at++;
 	if (v >= FORMAT_NEAR_SECOND) {
 		if (v >= FORMAT_NEAR_FAR) {
 			if (!far_take(&d->far, (unsigned)v - FORMAT_NEAR_FAR + 1, &v))
@@ -229,41 +231,51 @@ static inline bool page_take(struct evts_decoder *d, struct known_task *t)
 	return true;
 }
 
-/* Times of the next n events; false if they leave the span of the block. */
-static bool times_take(struct evts_decoder *d, uint64_t times[BATCH], unsigned n)
+/* Stands for a plane that the block does not have. */
+static const uint8_t no_plane[BATCH];
+
+static const uint8_t *plane_at(const struct evts_decoder *d, const uint8_t *const *planes,
+                               unsigned have, unsigned plane)
 {
+	return plane < have ? planes[plane] + d->at : no_plane;
+}
+
+/* The bytes of a time difference above the lowest four, which few blocks have. */
+static uint64_t high_delta(const struct evts_decoder *d, unsigned i)
+{
+	uint64_t v = 0;
+
+	for (unsigned p = LOW_PLANES; p < d->time_planes; p++)
+		v |= (uint64_t)d->time_plane[p][d->at + i] << (8 * p);
+	return v;
+}
+
+/* Times of the next n events; false if they leave the span of the block. */
+static bool times_take(struct evts_decoder *d, struct event *out, unsigned n)
+{
+	const uint8_t *p0 = plane_at(d, d->time_plane, d->time_planes, 0);
+	const uint8_t *p1 = plane_at(d, d->time_plane, d->time_planes, 1);
+	const uint8_t *p2 = plane_at(d, d->time_plane, d->time_planes, 2);
+	const uint8_t *p3 = plane_at(d, d->time_plane, d->time_planes, 3);
 	uint64_t t = d->time;
-	bool wrapped = false;
+	bool wrapped = false, high = d->time_planes > LOW_PLANES;
 
-	memset(times, 0, n * sizeof(*times));
-	for (unsigned p = 0; p < d->time_planes; p++) {
-		const uint8_t *plane = d->time_plane[p] + d->at;
-
-		for (unsigned i = 0; i < n; i++)
-			times[i] |= (uint64_t)plane[i] << (8 * p);
-	}
 	for (unsigned i = 0; i < n; i++) {
-		wrapped |= t + times[i] < t;
-		t += times[i];
-		times[i] = t;
+		uint64_t delta = p0[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 |
+		                 (uint32_t)p3[i] << 24;
+
+		if (high)
+			delta |= high_delta(d, i);
+		t += delta;
+		wrapped |= t < delta;
+		out[i].time = t;
 	}
 	d->time = t;
 	return !wrapped && t <= d->head.last;
 }
 
-static void tasks_take(const struct evts_decoder *d, uint16_t tasks[BATCH], unsigned n)
-{
-	memset(tasks, 0, n * sizeof(*tasks));
-	for (unsigned p = 0; p < d->task_planes; p++) {
-		const uint8_t *plane = d->task_plane[p] + d->at;
-
-		for (unsigned i = 0; i < n; i++)
-			tasks[i] |= (uint16_t)(plane[i] << (8 * p));
-	}
-}
-
-static inline bool event_take(struct evts_decoder *d, struct event *out, unsigned shape,
-                              unsigned task)
+static inline bool event_take(struct evts_decoder *d, struct cursor *near, struct event *out,
+                              unsigned shape, unsigned task)
 {
 	const struct shape *s = &d->shape[shape];
 	struct known_task *t = &d->task[task];
@@ -278,7 +290,7 @@ static inline bool event_take(struct evts_decoder *d, struct event *out, unsigne
 	out->reserved = 0;
 	if (!s->fault)
 		return args_take(d, s, out);
-	if (!page_take(d, t))
+	if (!page_take(d, near, t))
 		return false;
 	out->arg[0] = t->page[0] << d->page_shift;
 	out->arg[1] = s->code;
@@ -297,8 +309,8 @@ static bool ended_whole(const struct evts_decoder *d)
 
 int evts_decoder_next(struct evts_decoder *d, struct event *out, unsigned max)
 {
-	uint64_t times[BATCH];
-	uint16_t tasks[BATCH];
+	const uint8_t *task0, *task1, *shapes = d->shapes + d->at;
+	struct cursor near = d->near;
 	unsigned n = max < BATCH ? max : BATCH;
 
 	if (d->broken)
@@ -307,16 +319,18 @@ int evts_decoder_next(struct evts_decoder *d, struct event *out, unsigned max)
 		n = d->head.events - d->at;
 	if (!n)
 		return ended_whole(d) ? 0 : -EBADMSG;
-	d->broken = !times_take(d, times, n);
+	d->broken = !times_take(d, out, n);
 	if (d->broken)
 		return -EBADMSG;
-	tasks_take(d, tasks, n);
+	task0 = plane_at(d, d->task_plane, d->task_planes, 0);
+	task1 = plane_at(d, d->task_plane, d->task_planes, 1);
 	for (unsigned i = 0; i < n; i++) {
-		d->broken = !event_take(d, &out[i], d->shapes[d->at + i], tasks[i]);
-		if (d->broken)
+		if (!event_take(d, &near, &out[i], shapes[i], task0[i] | (unsigned)task1[i] << 8)) {
+			d->broken = true;
 			return i ? (int)i : -EBADMSG;
-		out[i].time = times[i];
+		}
 	}
+	d->near = near;
 	d->at += n;
 	return (int)n;
 }
