@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The order of replays: a thousand show no mismatch, and each rule is needed."""
+"""The order of replays: hundreds show no mismatch, and each rule is needed."""
 import json
 import os
 import tempfile
@@ -8,7 +8,8 @@ import lib
 
 RULES = ['use-after-map', 'unmap-after-use', 'map-after-unmap', 'fault-before-unmap', 'protect',
          'contents', 'fork']
-TIMES = int(os.environ.get('MMTAPE_ORDER_TIMES', '1000'))
+# MMTAPE_ORDER_TIMES=1000 makes it the thousand that a release is to pass, in some minutes.
+TIMES = int(os.environ.get('MMTAPE_ORDER_TIMES', '200'))
 
 
 def sample(part):
@@ -27,7 +28,7 @@ def replay(path, *options, status=(0,)):
             return json.load(file)
 
 
-def test_a_thousand_replays_without_mismatch():
+def test_many_replays_without_mismatch():
     lib.need_root()
     result = replay(sample('handover'), '--repeat', TIMES, '--warmup', 0, '--pin', '0,1')
     fidelity = result['fidelity']
