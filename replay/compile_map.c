@@ -238,6 +238,11 @@ int call_mmap(struct compile *c, struct ctask *t, struct cspace *sp, const struc
 	if (r >= 0)
 		r = op_close(c, t, sp, &access, 1);
 	c->counts.calls[CALL_MMAP]++;
+	if (!fixed && page_down(c, call->arg[0]) != call->result && !m.file &&
+	    length >= HUGE_PAGE) {
+		c->counts.placed_large++;
+		c->counts.placed_aligned += !(m.start & (HUGE_PAGE - 1));
+	}
 	return r < 0 ? r : model_map(c, sp, &m);
 }
 

@@ -148,6 +148,26 @@ static int process_ended(struct compile *c, struct ctask *leader)
 	return r;
 }
 
+static bool merges(const struct region *b, const struct region *n)
+{
+	return b->end == n->start && b->file == n->file && b->prot == n->prot &&
+	       b->map_flags == n->map_flags && b->locked == n->locked &&
+	       (!n->file || b->offset + (b->end - b->start) == n->offset);
+}
+
+/* Neighbours that agree in everything are one mapping of the kernel's. */
+static uint64_t count_mappings(const struct space *model)
+{
+	const struct region *n = space_find(model, 0), *next;
+	uint64_t count = 0;
+
+	for (; n; n = next) {
+		next = space_find(model, n->end);
+		count += !next || !merges(n, next);
+	}
+	return count;
+}
+
 static int emit_exit(struct compile *c, struct ctask *t, uint64_t time)
 {
 	struct ctask *leader = leader_of(c, t);
@@ -163,6 +183,8 @@ static int emit_exit(struct compile *c, struct ctask *t, uint64_t time)
 		r = op_emit(c, t, plan_head(PLAN_EXIT, 0, 0, 0, 0), NULL, 0);
 	if (r < 0)
 		return r;
+	if (!t->number)
+		c->counts.mappings = count_mappings(sp->model);
 	t->exited = true;
 	space_left(c, t->space);
 	return --leader->threads ? 0 : process_ended(c, leader);

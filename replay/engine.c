@@ -14,6 +14,7 @@
 /* A run of touches shows its progress this often. */
 #define RUN_CHUNK 65536
 #define PAGE_BYTES 4096
+#define HUGE_BYTES (2ULL << 20)
 
 static inline __attribute__((always_inline)) unsigned error_of(uint64_t result)
 {
@@ -55,8 +56,11 @@ static inline __attribute__((always_inline)) unsigned do_mmap(struct engine *e, 
 	uint64_t result = raw_call6(__NR_mmap, address, op[2], plan_head_small(head),
 	                            (uint32_t)op[3], fd, file ? op[4] : 0);
 
-	if (chosen)
+	if (chosen) {
 		choose(e, anchor, result);
+		e->self->placed_aligned += !file && op[2] > HUGE_BYTES - PAGE_BYTES &&
+		                           !(result & (HUGE_BYTES - 1));
+	}
 	check(e, head, result, !chosen && !error_of(result) && result != address);
 	return file ? 5 : 4;
 }

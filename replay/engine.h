@@ -60,6 +60,9 @@ void engine_mismatch(struct engine *e, uint64_t got);
 uint64_t engine_time_begin(struct engine *e, enum plan_kind kind);
 void engine_time_end(struct engine *e, enum plan_kind kind, uint64_t begun);
 
+/* engine_count.c: into the state; the latency pass, after the window. */
+void engine_count_mappings(void);
+
 /* engine_wait.c */
 void engine_publish(struct state_task *task, uint64_t ordinal);
 void engine_wait(struct engine *e, uint32_t task, uint64_t ordinal);

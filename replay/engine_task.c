@@ -89,6 +89,8 @@ static _engine_ __attribute__((noreturn)) void leave(struct engine *e)
 	bool exits = plan_head_kind(*e->op) == PLAN_EXIT;
 
 	window_close(e);
+	if (!e->task && engine_state()->measure_latency)
+		engine_count_mappings();
 	if (exits && plan_head_flags(*e->op) & PLAN_NOTIFY)
 		engine_publish(e->self, e->ordinal);
 	engine_count_finished(e->task);

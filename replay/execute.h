@@ -40,7 +40,8 @@ struct execute_figures {
 	bool plan_streamed; /* too large to be locked in memory: no verdict on time */
 	uint64_t peak_in_flight; /* latency pass only */
 	uint64_t peak_alive; /* tasks alive at once, of one copy */
-	uint64_t mappings; /* VMAs in clusters when the first root's own list ended, 0 unknown */
+	uint64_t mappings; /* VMAs of the first root's space at its end; latency pass, else 0 */
+	uint64_t placed_aligned; /* see plan_counts; of the first copy */
 	struct execute_latency latency[PLAN_KIND_COUNT]; /* latency pass only */
 	struct state_mismatch first[STATE_MISMATCHES];
 	uint32_t first_count;

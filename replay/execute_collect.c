@@ -76,6 +76,21 @@ static void collect_mismatches(const struct state_header *h, struct execute_figu
 			out->first[out->first_count++] = h->mismatch[i];
 }
 
+/* Without the kernel's choice it is known beforehand where a mapping comes to lie. */
+static uint64_t count_aligned(const struct run *run)
+{
+	const struct plan_header *h = run->plan->header;
+	uint64_t count = 0;
+
+	if (h->placement == PLACE_TRACED)
+		return h->counts.placed_aligned;
+	if (h->placement == PLACE_THP_ALIGNED)
+		return h->counts.placed_large;
+	for (uint32_t t = 0; t < h->task_count; t++)
+		count += run_state_task(&run->states[0], t)->placed_aligned;
+	return count;
+}
+
 /* What the replayer took of user and system time, in the proportion of the whole. */
 static void divide_overhead(const struct run_report *report, struct execute_figures *out)
 {
@@ -102,6 +117,7 @@ void run_collect(const struct run *run, struct execute_figures *out)
 		for (unsigned kind = 0; kind < PLAN_KIND_COUNT; kind++)
 			collect_latency(run, kind, &out->latency[kind]);
 	out->peak_alive = larger(out->peak_alive, run->plan->header->root_count);
+	out->placed_aligned = count_aligned(run);
 	out->mappings = run->states[0].header->mappings;
 	out->elapsed = report->elapsed;
 	divide_overhead(report, out);

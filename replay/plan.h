@@ -196,6 +196,10 @@ struct plan_counts {
 	uint64_t peak_bytes; /* estimate of resident memory, one copy */
 	uint64_t peak_tasks; /* alive at once */
 	uint64_t peak_calls; /* calls in flight at once, as recorded */
+	uint64_t
+		placed_large; /* anonymous, of a huge page or more, placed by the recorded kernel */
+	uint64_t placed_aligned; /* of these, how many began at a huge page */
+	uint64_t mappings; /* of the first root's space when it exits, merged as kernels merge */
 	uint64_t duration; /* ns, first to last operation */
 };
 

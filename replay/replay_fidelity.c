@@ -128,6 +128,12 @@ static int add_outcome(json_t *to, const struct plan *plan, const struct replay_
 		            json_pack("{s:I, s:I}", "segv", (json_int_t)f->segv, "sigbus",
 		                      (json_int_t)f->sigbus));
 	if (error >= 0)
+		error = put(to, "alignment",
+		            json_pack("{s:I, s:I, s:I}", "placed_large",
+		                      (json_int_t)c->placed_large, "aligned_recorded",
+		                      (json_int_t)c->placed_aligned, "aligned_replayed",
+		                      (json_int_t)f->placed_aligned));
+	if (error >= 0)
 		error = put(to, "drift",
 		            json_pack("{s:f, s:f}", "max", (double)t->drift_max / 1e9, "sum",
 		                      (double)t->drift_sum / 1e9));
@@ -171,7 +177,8 @@ int replay_result_fidelity(struct result *r, const struct replay_setup *setup,
 		{ "operations_done", t->last.operations },
 		{ "touches", t->last.touches },
 		{ "refused_passed", t->last.refused },
-		{ "mappings", t->last.mappings },
+		{ "mappings_replayed", t->mappings },
+		{ "mappings_recorded", h->counts.mappings },
 		{ "peak_calls_recorded", h->counts.peak_calls },
 		{ "peak_calls_replayed", t->peak_in_flight },
 		{ "peak_tasks_recorded", h->counts.peak_tasks },

@@ -133,6 +133,7 @@ void replay_totals_add(struct replay_totals *t, const struct execute_figures *f,
 	t->peak_alive = larger(t->peak_alive, f->peak_alive);
 	if (latency) {
 		t->peak_in_flight = larger(t->peak_in_flight, f->peak_in_flight);
+		t->mappings = f->mappings;
 		return;
 	}
 	t->elapsed[t->count++] = (double)f->elapsed / 1e9;

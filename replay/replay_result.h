@@ -21,6 +21,7 @@ struct replay_totals {
 	double user, system, faults; /* means */
 	uint64_t drift_max, drift_sum;
 	uint64_t peak_in_flight; /* of the latency pass */
+	uint64_t mappings; /* of the latency pass */
 	uint64_t peak_alive;
 	uint32_t count;
 	bool streamed;

@@ -52,7 +52,8 @@ struct state_task {
 	uint64_t peak_in_flight; /* seen at this task's calls; latency pass only */
 	uint64_t refused; /* PLAN_REFUSED operations it passed */
 	uint64_t peak_alive; /* tasks alive, seen when this one spawned */
-	uint64_t spare[5];
+	uint64_t placed_aligned; /* see plan_counts; where the kernel chooses */
+	uint64_t spare[4];
 } __attribute__((aligned(64)));
 
 struct state_latency {

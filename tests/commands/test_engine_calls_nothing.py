@@ -9,7 +9,7 @@ import lib
 ENGINE = os.path.join(os.path.dirname(lib.MMTAPE), 'replay', 'libengine.a')
 # Made by the linker: bounds of sections, and the table that position-independent code names.
 LINKER = {'_GLOBAL_OFFSET_TABLE_', '__start_mmtape_engine', '__stop_mmtape_engine',
-          '__start_mmtape_fixups', '__stop_mmtape_fixups'}
+          '__start_mmtape_fixups', '__stop_mmtape_fixups', '__executable_start', '_end'}
 
 
 def symbols(kind):

@@ -121,6 +121,26 @@ def test_every_placement_order_and_touch():
             assert fidelity['mismatches'] == 0, (options, fidelity)
 
 
+def test_alignment_and_mappings_stand_beside_the_recorded():
+    """On the kernel of the recording its placement comes out the same."""
+    for place in ('traced', 'kernel'):
+        fidelity = replay(handover(), '--repeat', 1, '--place', place)['fidelity']
+        alignment = fidelity['alignment']
+        assert alignment['placed_large'] > 0, alignment
+        assert alignment['aligned_replayed'] == alignment['aligned_recorded'], alignment
+        # The kernel keeps some mappings apart that look alike from outside.
+        recorded = fidelity['mappings_recorded']
+        assert 0 <= fidelity['mappings_replayed'] - recorded <= 8, fidelity
+    alignment = replay(handover(), '--repeat', 1, '--place', 'thp-aligned')['fidelity']['alignment']
+    assert alignment['aligned_replayed'] == alignment['placed_large'], alignment
+
+
+def test_what_would_not_fit_is_refused():
+    trace = recordings.get('faults', lib.program('pagefault1'))
+    done = lib.expect(1, 'replay', '--copies', 1024, '--repeat', 1, trace)
+    assert 'GiB' in done.stderr and '--force' in done.stderr, done.stderr
+
+
 def test_copies_do_as_much_each():
     one = replay(handover(), '--repeat', 1, '--no-latency')['fidelity']
     three = replay(handover(), '--repeat', 1, '--no-latency', '--copies', 3)['fidelity']
