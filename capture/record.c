@@ -262,7 +262,10 @@ static int run(struct recording *rec)
 int record_run(const struct record_options *options, struct record_summary *out)
 {
 	struct record_options with_defaults = *options;
-	struct recording rec = { .options = &with_defaults, .summary = out, .signal_fd = -1 };
+	struct recording rec = { .options = &with_defaults,
+		                 .summary = out,
+		                 .signal_fd = -1,
+		                 .priority = PRIORITY_NONE };
 	int r;
 
 	*out = (struct record_summary){ 0 };

@@ -2,6 +2,7 @@
 /* Sets a recording up and takes it down. */
 
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -143,6 +144,11 @@ static int hold_child(struct recording *rec)
 		return r;
 	/* A file size limit then is an error of write(). */
 	signal(SIGXFSZ, SIG_IGN);
+	/* Little work, but waiting for many busy tasks would cost events. */
+	rec->priority = getpriority(PRIO_PROCESS, 0);
+	if (setpriority(PRIO_PROCESS, 0, -20) < 0)
+		log_info("recording at usual priority (%s): events may be lost on a busy machine",
+		         strerror(errno));
 	if (o->plain_reads)
 		log_info("--no-io-uring: draining with plain reads");
 	r = buffers_new(&rec->buffers, rec->instance, &buffers);
@@ -188,6 +194,8 @@ void recording_release(struct recording *rec)
 	rec->watch = rec->ingest.snapshots.watch = watch_free(rec->watch);
 	rec->buffers = buffers_free(rec->buffers);
 	rec->instance = instance_free(rec->instance);
+	if (rec->priority < PRIORITY_NONE && setpriority(PRIO_PROCESS, 0, rec->priority) == 0)
+		rec->priority = PRIORITY_NONE;
 	rec->journal = instance_any_left() ? journal_leave(rec->journal)
 	                                   : journal_free(rec->journal);
 }

@@ -13,6 +13,8 @@
 
 enum stop_reason { STOP_NOT, STOP_COMMAND, STOP_SIGNAL, STOP_LIMIT };
 
+#define PRIORITY_NONE 100 /* nothing to put back */
+
 struct recording {
 	const struct record_options *options;
 	struct record_summary *summary;
@@ -28,6 +30,7 @@ struct recording {
 	struct ingest ingest;
 	sigset_t mask; /* of the command, and ours afterwards */
 	int signal_fd;
+	int priority; /* ours before and after */
 	uint64_t start; /* before all records */
 	uint64_t begun; /* the command */
 	uint64_t flushed;

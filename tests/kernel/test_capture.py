@@ -217,6 +217,12 @@ def test_no_path_and_on_request_no_name():
             assert bool(trace.names) == wanted
 
 
+def test_the_command_keeps_its_priority():
+    with scratch() as d:
+        _, done = record(os.path.join(d, 't'), 'nice')
+        assert int(done.stdout) == os.nice(0)
+
+
 def test_command_line_when_asked_for():
     with scratch() as d:
         trace, _ = record(os.path.join(d, 't'), 'echo', 'one two', options=['--with-command'])
