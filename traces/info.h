@@ -31,9 +31,8 @@ static inline uint64_t info_faults(const struct info *info)
 	return info->survey->kinds[EVENT_FAULT_USER] + info->survey->kinds[EVENT_FAULT_KERNEL];
 }
 
-static inline size_t info_shapes(const struct info *info)
+/* Whether to show a shape: the heaviest ones, and the heaviest of each call and advice. */
+static inline bool info_shows_shape(const struct info *info, size_t i)
 {
-	const size_t found = info->survey->shapes.count;
-
-	return found < info->shapes ? found : info->shapes;
+	return i < info->shapes || (info->shapes && info->survey->shapes.at[i].first);
 }

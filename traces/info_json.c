@@ -69,10 +69,12 @@ static void print_events(struct json_out *j, const struct info *info)
 static void print_shapes(struct json_out *j, const struct info *info)
 {
 	json_out_array(j, "shapes");
-	for (size_t i = 0; i < info_shapes(info); i++) {
+	for (size_t i = 0; i < info->survey->shapes.count; i++) {
 		const struct shape *s = &info->survey->shapes.at[i];
 		char advice[64] = "";
 
+		if (!info_shows_shape(info, i))
+			continue;
 		if (s->advice != SHAPE_NO_ADVICE)
 			event_value_format(advice, sizeof(advice), ARG_ADVICE, s->advice);
 		json_out_object(j, NULL);

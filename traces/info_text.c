@@ -249,13 +249,16 @@ static void print_shapes(const struct info *info)
 
 	if (!shapes->count)
 		return;
-	printf("\nheaviest shapes of calls, by bytes of their repetitions (%zu of %zu)\n",
-	       info_shapes(info), shapes->count);
+	printf("\nheaviest of %zu shapes of calls, by bytes of their repetitions, and of each "
+	       "call\n",
+	       shapes->count);
 	printf("  %10s %18s %12s  %s\n", "count", "length", "bytes", "call");
-	for (size_t i = 0; i < info_shapes(info); i++) {
+	for (size_t i = 0; i < shapes->count; i++) {
 		const struct shape *s = &shapes->at[i];
 		char advice[64] = "";
 
+		if (!info_shows_shape(info, i))
+			continue;
 		if (s->advice != SHAPE_NO_ADVICE)
 			event_value_format(advice, sizeof(advice), ARG_ADVICE, s->advice);
 		printf("  %10" PRIu64 " %#18" PRIx64 " %12s  %s%s%s\n", s->count, s->length,

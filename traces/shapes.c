@@ -132,10 +132,27 @@ static int heavier_first(const void *a, const void *b)
 	return x->advice < y->advice ? -1 : x->advice > y->advice;
 }
 
+/* Advice beyond the table, which no kernel has, shares one mark. */
+static void mark_first(struct shapes *s)
+{
+	bool calls[CALL_COUNT] = { false }, advice[128] = { false };
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct shape *at = &s->at[i];
+		bool *seen = &calls[at->call];
+
+		if (at->advice != SHAPE_NO_ADVICE)
+			seen = &advice[at->advice < 127 ? at->advice : 127];
+		at->first = !*seen;
+		*seen = true;
+	}
+}
+
 void shapes_sort(struct shapes *s)
 {
 	if (s->count)
 		qsort(s->at, s->count, sizeof(*s->at), heavier_first);
+	mark_first(s);
 	map_clear(&s->index);
 }
 

@@ -4,10 +4,12 @@
  * The heaviest shape is the one whose repetitions cover the most bytes, that is
  * by (count - 1) * length, then by length: a length that came once is no
  * pattern, however large; a few calls over megabytes weigh as much as
- * thousands over pages.
+ * thousands over pages. Each call's and advice's heaviest shape is marked, so
+ * that a summary can show it even where it came only once.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +25,7 @@ struct shape {
 	uint64_t bytes; /* count * length, at most 2^64 - 1 */
 	uint32_t advice; /* of madvise, SHAPE_NO_ADVICE elsewhere */
 	uint16_t call;
+	bool first; /* after shapes_sort(): the heaviest one of its call and advice */
 };
 
 struct shapes {

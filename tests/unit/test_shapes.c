@@ -64,6 +64,22 @@ static void test_few_large_repetitions_come_before_many_small_calls(void **state
 	shapes_clear(&s);
 }
 
+static void test_heaviest_of_each_call_and_advice_is_marked(void **state)
+{
+	struct shapes s = { 0 };
+
+	add(&s, CALL_MMAP, 1 << 30, 0, 2);
+	add(&s, CALL_MMAP, 1 << 20, 0, 2);
+	add(&s, CALL_MADVISE, 0x7fb000, MADV_DONTNEED, 1);
+	add(&s, CALL_MADVISE, 4096, MADV_DONTNEED, 1);
+	add(&s, CALL_MADVISE, 8192, MADV_FREE, 1);
+	shapes_sort(&s);
+	for (size_t i = 0; i < s.count; i++)
+		assert_int_equal(s.at[i].first,
+		                 s.at[i].length != 1 << 20 && s.at[i].length != 4096);
+	shapes_clear(&s);
+}
+
 static void test_single_calls_are_ordered_by_length(void **state)
 {
 	struct shapes s = { 0 };
@@ -112,6 +128,7 @@ int main(void)
 		cmocka_unit_test(test_advice_tells_shapes_apart),
 		cmocka_unit_test(test_length_tells_shapes_apart),
 		cmocka_unit_test(test_few_large_repetitions_come_before_many_small_calls),
+		cmocka_unit_test(test_heaviest_of_each_call_and_advice_is_marked),
 		cmocka_unit_test(test_single_calls_are_ordered_by_length),
 		cmocka_unit_test(test_bytes_do_not_wrap),
 		cmocka_unit_test(test_call_without_a_length_has_no_shape),
