@@ -197,6 +197,8 @@ int guess_finish(const struct guess *g, const struct siphash_key *key, struct tr
 		memcpy(path, program.interpreter, sizeof(path));
 		r = headers_read(&program, path);
 	}
+	if (r == 3)
+		return 3;
 	if (r != 0 ||
 	    (program.interpreter[0] && headers_read(&interpreter, program.interpreter) != 0))
 		return 1;

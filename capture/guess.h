@@ -49,6 +49,7 @@ size_t guess_maps(const struct guess *g, const struct headers *program,
                   const struct headers *interpreter, const struct siphash_key *key,
                   struct trace_map *out, size_t room) _nonnull_args_(1, 2, 4, 5);
 
-/* Reads the files and guesses. Returns 0, 1 when there is nothing to be had, or -ENOMEM. */
+/* Reads the files and guesses. Returns 0, 1 when there is nothing to be had, 3 when the
+ * program is a 32-bit one, or -ENOMEM. */
 int guess_finish(const struct guess *g, const struct siphash_key *key,
                  struct trace_maps *out) _must_check_ _nonnull_;

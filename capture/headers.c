@@ -108,7 +108,11 @@ int headers_read(struct headers *out, const char *path)
 	*out = (struct headers){ 0 };
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 1;
-	if (!read_at(fd, &header, sizeof(header), 0) || !is_program(&header))
+	if (!read_at(fd, &header, sizeof(header), 0))
+		return read_script(out, fd);
+	if (!memcmp(header.e_ident, ELFMAG, SELFMAG) && header.e_ident[EI_CLASS] == ELFCLASS32)
+		return 3;
+	if (!is_program(&header))
 		return read_script(out, fd);
 	out->device = st.st_dev;
 	out->inode = st.st_ino;

@@ -31,6 +31,7 @@ struct headers {
 
 /*
  * Returns 0, 1 when the file cannot be read or is not such a program (out is
- * undefined), or 2 for a script: interpreter is what it names.
+ * undefined), 2 for a script: interpreter is what it names; or 3 for a 32-bit
+ * program.
  */
 int headers_read(struct headers *out, const char *path) _must_check_ _nonnull_;

@@ -124,18 +124,27 @@ static int proc_open(uint32_t process, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+/* A 32-bit process has entries of two 32-bit words; its types then hold a value too. */
 static uint64_t exec_name_address(uint32_t process)
 {
 	_cleanup_close_ int fd = proc_open(process, "auxv");
-	Elf64_auxv_t entries[64];
-	ssize_t n;
+	union {
+		Elf64_auxv_t wide[64];
+		Elf32_auxv_t narrow[128];
+	} auxv;
+	ssize_t n = fd < 0 ? 0 : read(fd, &auxv, sizeof(auxv));
 
-	if (fd < 0)
+	if (n < (ssize_t)sizeof(auxv.wide[0]))
 		return 0;
-	n = read(fd, entries, sizeof(entries));
-	for (ssize_t i = 0; i < n / (ssize_t)sizeof(entries[0]); i++)
-		if (entries[i].a_type == AT_EXECFN)
-			return entries[i].a_un.a_val;
+	if (auxv.wide[0].a_type > UINT32_MAX) {
+		for (size_t i = 0; i < (size_t)n / sizeof(auxv.narrow[0]); i++)
+			if (auxv.narrow[i].a_type == AT_EXECFN)
+				return auxv.narrow[i].a_un.a_val;
+		return 0;
+	}
+	for (size_t i = 0; i < (size_t)n / sizeof(auxv.wide[0]); i++)
+		if (auxv.wide[i].a_type == AT_EXECFN)
+			return auxv.wide[i].a_un.a_val;
 	return 0;
 }
 

@@ -68,6 +68,7 @@ static int guess_decide(struct snapshots *s, unsigned i)
 			r = write_maps(s, &maps);
 		} else if (r > 0) {
 			s->counts.missed++;
+			s->counts.programs_32_bit += r == 3;
 			r = 0;
 		}
 	}

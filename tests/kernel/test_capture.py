@@ -217,6 +217,23 @@ def test_no_path_and_on_request_no_name():
             assert bool(trace.names) == wanted
 
 
+def test_32_bit_programs_are_said():
+    if not shutil.which('as') or not shutil.which('ld'):
+        raise lib.Skip('needs as and ld')
+    with scratch() as d:
+        code, program = os.path.join(d, 'exit.o'), os.path.join(d, 'exit')
+        subprocess.run(['as', '--32', '-o', code, '-'], check=True, text=True,
+                       input='.globl _start\n_start: mov $1,%eax\nxor %ebx,%ebx\nint $0x80\n')
+        subprocess.run(['ld', '-m', 'elf_i386', '-o', program, code], check=True)
+        if subprocess.run(['sh', '-c', program], stderr=subprocess.DEVNULL,
+                          check=False).returncode:
+            raise lib.Skip('this kernel runs no 32-bit programs')
+        for options in [], ['--no-watch']:
+            trace, done = record(os.path.join(d, 't'), 'sh', '-c', f'{program}; true',
+                                 options=['--force', *options])
+            assert trace.counted('programs_32_bit') == 1 and '32-bit' in done.stderr, done.stderr
+
+
 def test_the_command_keeps_its_priority():
     with scratch() as d:
         _, done = record(os.path.join(d, 't'), 'nice')
