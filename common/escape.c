@@ -17,7 +17,10 @@ static bool is_unsafe(uint32_t code)
 	       (code >= 0xe0000 && code <= 0xe0fff);
 }
 
-/* Prints the character at *text, `"` as quoted says, and moves on. Gives the columns it took. */
+/*
+ * Prints the character at *text and moves on; `"` as quoted says, or with NULL both
+ * it and the backslash as they are. Gives the columns it took.
+ */
 static unsigned put_character(FILE *out, const char **text, const char *quoted)
 {
 	uint32_t code = 0;
@@ -27,9 +30,9 @@ static unsigned put_character(FILE *out, const char **text, const char *quoted)
 	if (!len) {
 		columns = fprintf(out, "\\x%02x", (unsigned char)**text);
 		len = 1;
-	} else if (code == '"') {
+	} else if (code == '"' && quoted) {
 		columns = fprintf(out, "%s", quoted);
-	} else if (code == '\\') {
+	} else if (code == '\\' && quoted) {
 		columns = fprintf(out, "\\\\");
 	} else if (is_unsafe(code)) {
 		columns = fprintf(out, code < 0x80 ? "\\x%02x" : "\\u{%x}", code);
@@ -47,6 +50,12 @@ unsigned escape_text(FILE *out, const char *text)
 	while (*text)
 		columns += put_character(out, &text, "\\\"");
 	return columns;
+}
+
+void escape_message(FILE *out, const char *text)
+{
+	while (*text)
+		put_character(out, &text, NULL);
 }
 
 void escape_csv(FILE *out, const char *text)

@@ -16,6 +16,9 @@
  */
 unsigned escape_text(FILE *out, const char *text) _nonnull_;
 
+/* The same for a message that stays one line; quotes and backslashes are left as they are. */
+void escape_message(FILE *out, const char *text) _nonnull_;
+
 /*
  * A CSV field, as escape_text() but quoted when it has to be; one that a
  * spreadsheet would take for a formula gets an apostrophe in front.

@@ -3,9 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/escape.h"
 #include "common/log.h"
 
 #define PROGRESS_INTERVAL_NS 200000000ULL
@@ -32,15 +34,21 @@ void log_progress_end(void)
 	fflush(stderr);
 }
 
+/* Paths and names in it come from anywhere: they may not make lines or steer a terminal. */
 static void log_line(const char *tag, const char *fmt, va_list ap)
 {
+	char *text = NULL;
+
 	log_progress_end();
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
 	flockfile(stderr);
 	fputs("mmtape: ", stderr);
 	fputs(tag, stderr);
-	vfprintf(stderr, fmt, ap);
+	escape_message(stderr, text ? text : fmt);
 	fputc('\n', stderr);
 	funlockfile(stderr);
+	free(text);
 }
 
 void log_error(const char *fmt, ...)

@@ -56,6 +56,18 @@ static void test_text(void **state)
 		assert_escaped(put_text, rows[i][0], rows[i][1]);
 }
 
+static void test_message(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "a\\b: \"x\"", "a\\b: \"x\"" },
+		{ "\033[31m\n", "\\x1b[31m\\x0a" },
+		{ "\xff", "\\xff" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_escaped(escape_message, rows[i][0], rows[i][1]);
+}
+
 static void test_csv(void **state)
 {
 	static const char *const rows[][2] = {
@@ -99,9 +111,8 @@ static void test_markdown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_text),     cmocka_unit_test(test_message),
+		cmocka_unit_test(test_csv),      cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_markdown),
 	};
 
