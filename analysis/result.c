@@ -207,8 +207,10 @@ static int write_path(const struct result *r, const char *path, bool force)
 	}
 	if (e == 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
 		e = error_errno();
-	if (e < 0)
+	if (e < 0) {
 		unlink(path);
+		output_file_say(path, e);
+	}
 	return e;
 }
 
@@ -216,12 +218,11 @@ int result_write(const struct result *r, const char *path, bool force)
 {
 	int e;
 
-	e = strcmp(path, "-") ? write_path(r, path, force) : write_stream(r, stdout);
-	if (e == -EEXIST)
-		log_error("%s: exists already: give another name, or --force to replace a file",
-		          path);
-	else if (e < 0)
-		log_error("%s: cannot write the result: %s", path, strerror(-e));
+	if (strcmp(path, "-"))
+		return write_path(r, path, force);
+	e = write_stream(r, stdout);
+	if (e < 0)
+		log_error("standard output: cannot write the result: %s", strerror(-e));
 	return e;
 }
 

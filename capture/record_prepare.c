@@ -28,15 +28,10 @@ int recording_say_output(const struct recording *rec, int error)
 {
 	const char *path = rec->options->output;
 
-	if (error == -EEXIST)
-		log_error("%s: exists already: --force replaces it", path);
-	else if (error == -ENOENT)
-		log_error("%s: no such directory", path);
-	else if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
-		log_error("%s: no room left (%s): recording stopped, what was written is readable",
-		          path, strerror(-error));
-	else
-		log_error("%s: %s", path, strerror(-error));
+	if (error != -ENOSPC && error != -EDQUOT && error != -EFBIG)
+		return output_file_say(path, error);
+	log_error("%s: no room left (%s): recording stopped, what was written is readable", path,
+	          strerror(-error));
 	return error;
 }
 
@@ -65,7 +60,7 @@ static int open_output(struct recording *rec)
 
 	fd = output_file_open(rec->options->output, rec->options->force);
 	if (fd < 0)
-		return recording_say_output(rec, fd);
+		return fd;
 	r = trace_meta_new(&meta);
 	if (r < 0) {
 		close(fd);

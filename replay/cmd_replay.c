@@ -9,6 +9,7 @@
 #include "common/cleanup.h"
 #include "common/command.h"
 #include "common/log.h"
+#include "common/output_file.h"
 #include "replay/memory.h"
 #include "replay/replay_passes.h"
 #include "replay/sandbox.h"
@@ -59,10 +60,9 @@ static double gib(uint64_t bytes)
 /* Said before the work, not after it. */
 static int check_output(const struct replay_setup *s)
 {
-	if (!s->output || !strcmp(s->output, "-") || s->force || access(s->output, F_OK) < 0)
+	if (!s->output || !strcmp(s->output, "-"))
 		return 0;
-	log_error("%s exists: choose another name, or --force", s->output);
-	return -EEXIST;
+	return output_file_check(s->output, s->force);
 }
 
 static int check_tasks(const struct replay *r)
@@ -212,10 +212,11 @@ static int judge(const struct replay *r)
 
 static int run_all(struct replay *r)
 {
-	int error;
+	const struct replay_setup *s = &r->setup;
+	int error, written;
 
 	hold_signals();
-	error = check_output(&r->setup);
+	error = check_output(s);
 	if (error >= 0)
 		error = settings_recover();
 	if (error >= 0)
@@ -229,13 +230,12 @@ static int run_all(struct replay *r)
 	if (error >= 0)
 		error = measure(r);
 	r->change = settings_change_free(r->change);
-	if (error >= 0)
-		error = write_result(r);
 	if (error < 0)
 		return STATUS_FAILED;
-	if (!r->setup.output || !log_is_quiet())
-		replay_summary(r->setup.output ? stderr : stdout, &r->setup, &r->plan, &r->totals);
-	return judge(r);
+	written = write_result(r);
+	if (!s->output || !log_is_quiet())
+		replay_summary(s->output ? stderr : stdout, s, &r->plan, &r->totals);
+	return written < 0 ? STATUS_FAILED : judge(r);
 }
 
 static int run(int argc, char **argv)

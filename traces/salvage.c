@@ -61,7 +61,7 @@ static int copy(struct trace_writer *w, struct trace_reader *r, const char *outp
 	tail = tail_of(r, last);
 	error = error ? error : trace_writer_finish(w, &tail);
 	if (error < 0)
-		log_error("%s: %s", output, strerror(-error));
+		output_file_say(output, error);
 	return error;
 }
 
@@ -79,10 +79,10 @@ static int output_open(struct trace_writer **w, const char *output, bool force,
 	int fd = output_file_open(output, force);
 	int error = fd < 0 ? fd : trace_writer_new(w, fd, trace_reader_meta(r), NULL);
 
-	if (error == -EEXIST)
-		log_error("%s: exists: --force replaces a regular file", output);
-	else if (error < 0)
-		log_error("%s: %s", output, strerror(-error));
+	if (fd >= 0 && error < 0) {
+		unlink(output);
+		output_file_say(output, error);
+	}
 	return error;
 }
 
