@@ -112,9 +112,7 @@ static int change_locked(struct settings_change *c, int lock, const char *path, 
 	/* Noted even if nothing changes: others may not set it differently meanwhile. */
 	if (r >= 0 && !is_noted(c->journal, path))
 		r = journal_add_setting(c->journal, path, old);
-	if (r >= 0)
-		r = sysfile_write(path, value);
-	return r == -EACCES || r == -EROFS ? -EPERM : r;
+	return r < 0 ? r : sysfile_write(path, value);
 }
 
 int settings_change_file(struct settings_change *c, const char *path, const char *value)
@@ -125,6 +123,10 @@ int settings_change_file(struct settings_change *c, const char *path, const char
 		log_error("%s: not a setting that mmtape may change", path);
 		return -EINVAL;
 	}
+	/* Looked at first: who may not change it needs no journal and cannot have one. */
+	r = sysfile_may_write(path);
+	if (r < 0)
+		goto out;
 	if (!c->journal) {
 		r = journal_new(&c->journal);
 		if (r < 0)
@@ -135,25 +137,33 @@ int settings_change_file(struct settings_change *c, const char *path, const char
 		return lock;
 	r = change_locked(c, lock, path, value);
 	journal_unlock(lock);
+out:
 	if (r < 0)
 		log_error("%s: cannot set it to '%s': %s", path, value, change_problem(r));
-	return r;
+	return r == -EACCES || r == -EROFS ? -EPERM : r;
 }
 
-int settings_change_thp(struct settings_change *c, const char *mode)
+int settings_check_thp(const char *mode)
 {
 	if (strcmp(mode, "always") && strcmp(mode, "madvise") && strcmp(mode, "never")) {
 		log_error("--thp: '%s' is not one of always, madvise, never", mode);
 		return -EINVAL;
 	}
-	return settings_change_file(c, THP_DIR "enabled", mode);
+	return 0;
 }
 
-int settings_change_mthp(struct settings_change *c, const char *size_and_mode)
+int settings_change_thp(struct settings_change *c, const char *mode)
+{
+	int r = settings_check_thp(mode);
+
+	return r < 0 ? r : settings_change_file(c, THP_DIR "enabled", mode);
+}
+
+/* The size in bytes and where the mode begins. */
+static int parse_mthp(const char *size_and_mode, uint64_t *bytes, const char **mode)
 {
 	const char *equals = strchr(size_and_mode, '=');
-	char path[sizeof(THP_DIR) + 64], number[32];
-	uint64_t bytes;
+	char number[32];
 
 	if (!equals || (size_t)(equals - size_and_mode) >= sizeof(number))
 		goto wrong;
@@ -162,20 +172,39 @@ int settings_change_mthp(struct settings_change *c, const char *size_and_mode)
 	/* "64kB", as the kernel writes it, is a size as well. */
 	if (strlen(number) > 2 && !strcasecmp(number + strlen(number) - 2, "kB"))
 		number[strlen(number) - 1] = '\0';
-	if (parse_size(number, &bytes) < 0 || bytes < 1024 || bytes % 1024)
+	if (parse_size(number, bytes) < 0 || *bytes < 1024 || *bytes % 1024)
 		goto wrong;
-	equals++;
-	if (strcmp(equals, "always") && strcmp(equals, "inherit") && strcmp(equals, "madvise") &&
-	    strcmp(equals, "never"))
-		goto wrong;
-	snprintf(path, sizeof(path), THP_DIR "hugepages-%llukB/enabled",
-	         (unsigned long long)(bytes / 1024));
-	return settings_change_file(c, path, equals);
+	*mode = equals + 1;
+	if (!strcmp(*mode, "always") || !strcmp(*mode, "inherit") || !strcmp(*mode, "madvise") ||
+	    !strcmp(*mode, "never"))
+		return 0;
 wrong:
 	log_error("--mthp: '%s' is not SIZE=MODE with a mode of always, inherit, madvise, never, "
 	          "such as 16k=always",
 	          size_and_mode);
 	return -EINVAL;
+}
+
+int settings_check_mthp(const char *size_and_mode)
+{
+	const char *mode;
+	uint64_t bytes;
+
+	return parse_mthp(size_and_mode, &bytes, &mode);
+}
+
+int settings_change_mthp(struct settings_change *c, const char *size_and_mode)
+{
+	char path[sizeof(THP_DIR) + 64];
+	const char *mode;
+	uint64_t bytes;
+	int r = parse_mthp(size_and_mode, &bytes, &mode);
+
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), THP_DIR "hugepages-%llukB/enabled",
+	         (unsigned long long)(bytes / 1024));
+	return settings_change_file(c, path, mode);
 }
 
 int settings_change_quiet(struct settings_change *c)

@@ -84,6 +84,16 @@ int sysfile_read_u64(const char *path, uint64_t *out)
 	return r < 0 ? r : parse_u64(text, out);
 }
 
+int sysfile_may_write(const char *path)
+{
+	char full[PATH_MAX];
+	int r = sysfile_path(full, sizeof(full), path);
+
+	if (r < 0)
+		return r;
+	return access(full, W_OK) < 0 ? error_errno() : 0;
+}
+
 int sysfile_write(const char *path, const char *value)
 {
 	_cleanup_close_ int fd = sysfile_fd(path, O_WRONLY | O_TRUNC | O_NOFOLLOW);

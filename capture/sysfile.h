@@ -32,6 +32,9 @@ int sysfile_read_choice(const char *path, char *out, size_t size) _must_check_ _
 /* A decimal number. -EINVAL if it is something else. */
 int sysfile_read_u64(const char *path, uint64_t *out) _must_check_ _nonnull_;
 
+/* 0 if sysfile_write() may write it, -EACCES, -EROFS, -ENOENT. */
+int sysfile_may_write(const char *path) _must_check_ _nonnull_;
+
 /* Never creates a file and never follows a link in the last component. */
 int sysfile_write(const char *path, const char *value) _must_check_ _nonnull_;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists of cpus. */
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "common/cleanup.h"
@@ -51,5 +52,19 @@ int cpulist_parse(const char *text, uint32_t **out, uint32_t *count)
 	}
 	*out = take_ptr(cpus);
 	*count = n;
+	return 0;
+}
+
+int cpulist_check_allowed(const uint32_t *cpus, uint32_t count, uint32_t *missing)
+{
+	cpu_set_t allowed;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return 0; /* more CPUs than such a set holds: we cannot tell */
+	for (uint32_t i = 0; i < count; i++)
+		if (!CPU_ISSET(cpus[i], &allowed)) {
+			*missing = cpus[i];
+			return -ENODEV;
+		}
 	return 0;
 }

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/settings.h"
 #include "common/cleanup.h"
 #include "common/log.h"
+#include "replay/cpulist.h"
 #include "replay/memory.h"
 #include "replay/replay_options.h"
 #include "replay/sandbox.h"
@@ -141,6 +143,36 @@ static void set_defaults(struct replay_setup *s)
 	};
 }
 
+static int check_pin(const char *pin)
+{
+	_cleanup_free_ uint32_t *cpus = NULL;
+	uint32_t count = 0, missing = 0;
+	int r = cpulist_parse(pin, &cpus, &count);
+
+	if (r < 0) {
+		log_error("--pin: '%s' is not a list of cpus like 0-3,6", pin);
+		return r;
+	}
+	r = cpulist_check_allowed(cpus, count, &missing);
+	if (r < 0)
+		log_error("--pin: cpu %u is not there or not allowed: `nproc` and `taskset -p $$` "
+		          "say which are",
+		          missing);
+	return r;
+}
+
+/* What is wrong with values is said before any work. */
+static int check_values(const struct replay_setup *s)
+{
+	int r = s->pin ? check_pin(s->pin) : 0;
+
+	if (r >= 0 && s->thp)
+		r = settings_check_thp(s->thp);
+	for (size_t i = 0; i < s->mthp.count && r >= 0; i++)
+		r = settings_check_mthp(s->mthp.items[i]);
+	return r;
+}
+
 static int check(struct replay_setup *s, int operands, char **argv)
 {
 	if (operands != 1) {
@@ -164,7 +196,7 @@ static int check(struct replay_setup *s, int operands, char **argv)
 	s->execute.files_on_disk = s->backing == 1;
 	s->execute.files_cold = s->cache == 1;
 	s->execute.pin = s->pin;
-	return 0;
+	return check_values(s);
 }
 
 int replay_options_parse(struct replay_setup *s, int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists of cpus. */
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,11 +34,22 @@ static void test_nonsense(void **state)
 	assert_null(cpus);
 }
 
+static void test_allowed(void **state)
+{
+	const uint32_t cpus[] = { (uint32_t)sched_getcpu(), CPULIST_MAX - 1 };
+	uint32_t missing = 0;
+
+	assert_int_equal(cpulist_check_allowed(cpus, 1, &missing), 0);
+	assert_int_equal(cpulist_check_allowed(cpus, 2, &missing), -ENODEV);
+	assert_int_equal(missing, CPULIST_MAX - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_allowed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
