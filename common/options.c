@@ -276,7 +276,10 @@ static const struct option *option_at(const struct option_spec *spec, char **arg
 		return NULL;
 	}
 	if (o->type == OPTION_FLAG && *value) {
-		log_error("--%s takes no value", o->name);
+		if (arg[1] == '-')
+			log_error("--%s takes no value", o->name);
+		else
+			log_error("'%s': options of one letter stand apart: -%c -…", arg, arg[1]);
 		return NULL;
 	}
 	if (o->type != OPTION_FLAG && !*value) {
