@@ -39,17 +39,6 @@ static const struct point_row point_rows[] = {
 static const enum call needed_calls[] = { CALL_MMAP,    CALL_MUNMAP, CALL_MREMAP,
 	                                  CALL_MADVISE, CALL_BRK,    CALL_MPROTECT };
 
-/* Which sides are recorded where it is not both. */
-enum { SIDE_ENTER = 1, SIDE_LEAVE = 2, SIDE_BOTH = 3 };
-
-static const uint8_t call_sides[CALL_COUNT] = {
-	[CALL_OPENAT] = SIDE_LEAVE,    [CALL_OPENAT2] = SIDE_LEAVE,
-	[CALL_OPEN] = SIDE_LEAVE,      [CALL_MEMFD_CREATE] = SIDE_LEAVE,
-	[CALL_WAIT4] = SIDE_LEAVE,     [CALL_WAITID] = SIDE_LEAVE,
-	[CALL_CLOSE] = SIDE_ENTER,     [CALL_CLOSE_RANGE] = SIDE_ENTER,
-	[CALL_FTRUNCATE] = SIDE_ENTER, [CALL_FALLOCATE] = SIDE_ENTER,
-};
-
 /* Arguments that the format file has under another name, or not at all (NULL). */
 static const struct {
 	uint16_t kind;
@@ -290,14 +279,14 @@ static int call_side_load(struct points *p, enum call call, bool leave)
 static int calls_load(struct points *p, bool futex)
 {
 	for (unsigned c = 0; c < CALL_COUNT; c++) {
-		unsigned sides = call_sides[c] ? call_sides[c] : SIDE_BOTH;
+		enum call_record sides = call_recorded((enum call)c);
 		int r = 0;
 
 		if (c == CALL_FUTEX && !futex)
 			continue;
-		if (sides & SIDE_LEAVE)
+		if (sides != CALL_ENTER_ONLY)
 			r = call_side_load(p, (enum call)c, true);
-		if (r >= 0 && (sides & SIDE_ENTER))
+		if (r >= 0 && sides != CALL_LEAVE_ONLY)
 			r = call_side_load(p, (enum call)c, false);
 		if (r < 0)
 			return r;
