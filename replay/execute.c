@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,21 @@ static int run_conductor(struct run *run, const sigset_t *set)
 	return r;
 }
 
+/* A cpu that is not there, or not ours, would leave its tasks where they are. */
+static int check_pins(const uint32_t *pins, uint32_t count)
+{
+	cpu_set_t allowed;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (!CPU_ISSET(pins[i], &allowed)) {
+			log_error("--pin: cpu %u is not one that this process may use", pins[i]);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int make_states(struct run *run)
 {
 	_cleanup_free_ uint32_t *pins = NULL;
@@ -146,6 +162,7 @@ static int make_states(struct run *run)
 			          run->options->pin);
 			return r;
 		}
+		r = check_pins(pins, pin_count);
 	}
 	for (uint32_t copy = 0; copy < copies && r >= 0; copy++) {
 		struct run_numbers numbers = run_numbers(run->plan, copy);

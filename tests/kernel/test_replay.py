@@ -212,6 +212,23 @@ def test_wrong_usage():
     lib.expect(1, 'replay', '/nonexistent.mmt.zst')
 
 
+def test_pinning_to_a_missing_cpu_is_refused():
+    done = lib.expect(1, 'replay', '--pin', '1000', '--repeat', 1, forks())
+    assert 'cpu 1000' in done.stderr, done.stderr
+
+
+def test_a_cut_trace_needs_incomplete():
+    cut = recordings.path('cut.mmt.zst')
+    with open(handover(), 'rb') as file:
+        data = file.read()
+    with open(cut, 'wb') as file:
+        file.write(data[:len(data) * 2 // 3])
+    done = lib.expect(1, 'replay', '--repeat', 1, cut)
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    result = replay(cut, '--repeat', 1, '--incomplete', status=3)
+    assert result['fidelity']['incomplete'] is True
+
+
 def test_internal_command_refuses_strangers():
     done = lib.expect(1, 'replay-space', '--plan', 0, '--state', 0, '--task', 0)
     assert 'internal' in done.stderr, done.stderr
