@@ -23,7 +23,7 @@ static int add_map(struct compile *c, struct group *g, const struct assumed *a)
 	if (a->start >= a->end || g->map_count >= MAX_MAPS ||
 	    ranges_overlap(&g->made, a->start, a->end))
 		return 0;
-	r = grow_array((void **)&g->maps, g->map_count, &g->map_room, sizeof(*g->maps));
+	r = array_grow((void **)&g->maps, g->map_count, &g->map_room, sizeof(*g->maps));
 	if (r < 0)
 		return r;
 	g->maps[g->map_count++] = *a;

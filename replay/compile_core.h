@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "common/array.h"
 #include "common/map.h"
 #include "replay/compile.h"
 #include "replay/ranges.h"
@@ -240,7 +241,6 @@ static inline uint64_t page_up(const struct compile *c, uint64_t v)
 }
 
 /* Room for one more element of an array. */
-int grow_array(void **array, size_t count, size_t *room, size_t size) _must_check_ _nonnull_;
 int grow_list(uint32_t **list, uint32_t count, uint32_t *room) _must_check_ _nonnull_;
 
 /* compile_survey.c: the first pass. */

@@ -11,25 +11,10 @@
 
 #include "replay/compile_core.h"
 
-int grow_array(void **array, size_t count, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 8;
-	void *p;
-
-	if (count < *room)
-		return 0;
-	p = realloc(*array, more * size);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*room = more;
-	return 0;
-}
-
 int grow_list(uint32_t **list, uint32_t count, uint32_t *room)
 {
 	size_t wide = *room;
-	int r = grow_array((void **)list, count, &wide, sizeof(**list));
+	int r = array_grow((void **)list, count, &wide, sizeof(**list));
 
 	*room = (uint32_t)wide;
 	return r;
@@ -37,7 +22,7 @@ int grow_list(uint32_t **list, uint32_t count, uint32_t *room)
 
 int emit_word(struct compile *c, struct ctask *t, uint64_t word)
 {
-	int r = grow_array((void **)&t->words, t->word_count, &t->word_room, sizeof(word));
+	int r = array_grow((void **)&t->words, t->word_count, &t->word_room, sizeof(word));
 
 	if (r < 0)
 		return r;

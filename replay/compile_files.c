@@ -19,7 +19,7 @@ static int new_file(struct compile *c, uint64_t *number)
 		*number = c->file_shared++ % MAX_FILES + 1;
 		return 0;
 	}
-	r = grow_array((void **)&c->files, c->file_count, &c->file_room, sizeof(*c->files));
+	r = array_grow((void **)&c->files, c->file_count, &c->file_room, sizeof(*c->files));
 	if (r < 0)
 		return r;
 	c->files[c->file_count++] = (struct cfile){ .size = c->page };

@@ -182,7 +182,7 @@ static uint32_t new_user(struct deps *d, const struct ctask *t, uint64_t ordinal
 
 		if (!d->user_count)
 			d->user_count = 1; /* 0 ends lists */
-		if (grow_array((void **)&d->users, d->user_count, &room, sizeof(*d->users)) < 0 ||
+		if (array_grow((void **)&d->users, d->user_count, &room, sizeof(*d->users)) < 0 ||
 		    room > UINT32_MAX)
 			return 0;
 		d->user_room = (uint32_t)room;

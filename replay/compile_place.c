@@ -31,7 +31,7 @@ static int add_cluster(struct group *g, uint64_t first, uint64_t last, uint64_t 
 
 	if (bytes + SLOT > CLUSTERS_END - *at)
 		return -E2BIG;
-	r = grow_array((void **)&g->clusters, g->cluster_count, &g->cluster_room,
+	r = array_grow((void **)&g->clusters, g->cluster_count, &g->cluster_room,
 	               sizeof(*g->clusters));
 	if (r < 0)
 		return r;
@@ -145,7 +145,7 @@ bool place_whole(const struct compile *c, const struct cspace *sp, uint64_t star
 
 static int new_anchor(struct compile *c, const struct anchor *a, uint64_t *index)
 {
-	int r = grow_array((void **)&c->anchors, c->anchor_count, &c->anchor_room,
+	int r = array_grow((void **)&c->anchors, c->anchor_count, &c->anchor_room,
 	                   sizeof(*c->anchors));
 
 	if (r < 0)

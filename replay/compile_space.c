@@ -54,7 +54,7 @@ static int fill_assumed(struct compile *c, struct cspace *sp)
 static int grow_spaces(struct compile *c, uint32_t number)
 {
 	while (number >= c->space_count) {
-		int r = grow_array((void **)&c->spaces, c->space_count, &c->space_room,
+		int r = array_grow((void **)&c->spaces, c->space_count, &c->space_room,
 		                   sizeof(struct cspace *));
 
 		if (r < 0)

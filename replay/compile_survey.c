@@ -17,7 +17,7 @@
 static int new_group(struct compile *c, uint32_t space, uint64_t time)
 {
 	const struct lineage_space *s = lineage_space(c->lineage, space);
-	int r = grow_array((void **)&c->groups, c->group_count, &c->group_room, sizeof(*c->groups));
+	int r = array_grow((void **)&c->groups, c->group_count, &c->group_room, sizeof(*c->groups));
 
 	if (r < 0)
 		return r;

@@ -290,7 +290,7 @@ int compile_fault(struct compile *c, struct ctask *t, const struct event *e)
 	}
 	if (!lineage_task(c->lineage, t->number)->execing && !t->exec_forced)
 		return fault_at(c, t, e->arg[0], code, e->time);
-	r = grow_array((void **)&t->pending, t->pending_count, &t->pending_room,
+	r = array_grow((void **)&t->pending, t->pending_count, &t->pending_room,
 	               sizeof(*t->pending));
 	if (r >= 0)
 		t->pending[t->pending_count++] =

@@ -10,31 +10,6 @@
 
 #define MAX_NAME 200
 
-int replay_result_declare(struct result *r)
-{
-	static const struct {
-		const char *name, *unit;
-		enum result_better better;
-		bool primary;
-	} rows[] = {
-		{ "elapsed", "s", BETTER_LESS, true },
-		{ "system", "s", BETTER_LESS, true },
-		{ "user", "s", BETTER_LESS, true },
-		{ "faults", "faults", BETTER_NONE, true },
-		{ "faults.major", "faults", BETTER_LESS, false },
-		{ "waits.slept", "waits", BETTER_NONE, false },
-		{ "overhead.system", "s", BETTER_NONE, false },
-		{ "overhead.user", "s", BETTER_NONE, false },
-		{ "overhead.faults", "faults", BETTER_NONE, false },
-	};
-	int error = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows) && error >= 0; i++)
-		error = result_metric(r, rows[i].name, rows[i].unit, rows[i].better,
-		                      rows[i].primary);
-	return error;
-}
-
 /* Machine counters as differences: pgfault becomes vmstat.pgfault, thp/64kB/x thp.64kB.x. */
 static int add_counters(struct result *r, const struct replay_counters *counters)
 {
@@ -103,9 +78,7 @@ static int add_latency(struct result *r, unsigned kind, const struct execute_lat
 		for (char *c = name; *c; c++)
 			if (*c == ' ')
 				*c = '_';
-		error = result_metric(r, name, "ns", BETTER_LESS, false);
-		if (error >= 0)
-			error = result_value(r, name, values[i].value);
+		error = result_value(r, name, values[i].value);
 	}
 	return error;
 }

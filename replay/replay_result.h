@@ -32,7 +32,6 @@ void replay_totals_add(struct replay_totals *totals, const struct execute_figure
                        bool latency) _nonnull_;
 
 /* All of these return 0 or -ENOMEM. */
-int replay_result_declare(struct result *r) _must_check_ _nonnull_;
 int replay_result_row(struct result *r, unsigned round, const struct execute_figures *f,
                       const struct replay_counters *counters) _must_check_ _nonnull_;
 int replay_result_latencies(struct result *r, unsigned round,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/array.h"
 #include "common/bytes.h"
 #include "common/cleanup.h"
 #include "replay/state.h"
@@ -35,66 +36,45 @@ void verify_lists_clear(struct verify_lists *lists)
 
 int verify_lists_grow(struct verify_lists *lists, size_t n)
 {
-	struct verify_list *tasks;
-	size_t room = n + 1 > 2 * lists->count ? n + 1 : 2 * lists->count;
+	size_t had = lists->count, room = had;
+	int r = array_grow((void **)&lists->tasks, n, &room, sizeof(*lists->tasks));
 
-	if (n < lists->count)
-		return 0;
-	tasks = realloc(lists->tasks, room * sizeof(*tasks));
-	if (!tasks)
-		return -ENOMEM;
-	memset(tasks + lists->count, 0, (room - lists->count) * sizeof(*tasks));
-	lists->tasks = tasks;
+	if (r < 0)
+		return r;
+	memset(lists->tasks + had, 0, (room - had) * sizeof(*lists->tasks));
 	lists->count = room;
 	return 0;
 }
 
 int verify_list_add(struct verify_list *list, const struct verify_op *op)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-		struct verify_op *ops = realloc(list->ops, room * sizeof(*ops));
+	int r = array_grow((void **)&list->ops, list->count, &list->room, sizeof(*list->ops));
 
-		if (!ops)
-			return -ENOMEM;
-		list->ops = ops;
-		list->room = room;
-	}
+	if (r < 0)
+		return r;
 	list->ops[list->count++] = *op;
 	return 0;
 }
 
 static int walk_room_tasks(struct walk *w, uint32_t task)
 {
-	size_t room = 2 * (size_t)task + 16;
-	struct walk_task *tasks;
+	size_t had = w->task_room;
+	int r = array_grow((void **)&w->tasks, task, &w->task_room, sizeof(*w->tasks));
 
-	if (task < w->task_room)
-		return 0;
-	tasks = realloc(w->tasks, room * sizeof(*tasks));
-	if (!tasks)
-		return -ENOMEM;
-	for (size_t i = w->task_room; i < room; i++)
-		tasks[i] = (struct walk_task){ .list = PLAN_NONE, .kernel_page = UINT64_MAX };
-	w->tasks = tasks;
-	w->task_room = room;
-	return 0;
+	for (size_t i = had; r >= 0 && i < w->task_room; i++)
+		w->tasks[i] = (struct walk_task){ .list = PLAN_NONE, .kernel_page = UINT64_MAX };
+	return r;
 }
 
 static int walk_room_spaces(struct walk *w, uint32_t space)
 {
-	size_t room = 2 * (size_t)space + 16;
-	uint64_t *breaks;
+	size_t had = w->space_room;
+	int r = array_grow((void **)&w->first_break, space, &w->space_room,
+	                   sizeof(*w->first_break));
 
-	if (space < w->space_room)
-		return 0;
-	breaks = realloc(w->first_break, room * sizeof(*breaks));
-	if (!breaks)
-		return -ENOMEM;
-	memset(breaks + w->space_room, 0, (room - w->space_room) * sizeof(*breaks));
-	w->first_break = breaks;
-	w->space_room = room;
-	return 0;
+	if (r >= 0)
+		memset(w->first_break + had, 0, (w->space_room - had) * sizeof(*w->first_break));
+	return r;
 }
 
 static int walk_room(struct walk *w, uint32_t task)

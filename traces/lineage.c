@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/map.h"
 #include "traces/lineage.h"
 #include "traces/release.h"
@@ -61,22 +62,6 @@ void lineage_set_kernel(struct lineage *l, const char *release)
 	l->prepared = release_at_least(release, 6, 10);
 }
 
-/* Room for one more element. */
-static int grow(void **array, size_t count, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 16;
-	void *p;
-
-	if (count < *room)
-		return 0;
-	p = realloc(*array, more * size);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*room = more;
-	return 0;
-}
-
 uint32_t lineage_find_last(const struct lineage *l, uint32_t id)
 {
 	const uint64_t *number = map_find(&l->index, id);
@@ -95,7 +80,7 @@ uint32_t lineage_find(const struct lineage *l, uint32_t id)
 static int space_add(struct lineage *l, enum lineage_origin origin, uint32_t from, uint32_t task,
                      uint32_t *number)
 {
-	int r = grow((void **)&l->spaces, l->space_count, &l->space_room, sizeof(*l->spaces));
+	int r = array_grow((void **)&l->spaces, l->space_count, &l->space_room, sizeof(*l->spaces));
 
 	if (r < 0)
 		return r;
@@ -109,7 +94,7 @@ static int space_add(struct lineage *l, enum lineage_origin origin, uint32_t fro
 
 static int files_add(struct lineage *l, uint32_t from, uint32_t *number)
 {
-	int r = grow((void **)&l->files, l->files_count, &l->files_room, sizeof(*l->files));
+	int r = array_grow((void **)&l->files, l->files_count, &l->files_room, sizeof(*l->files));
 
 	if (r < 0)
 		return r;
@@ -159,7 +144,7 @@ static int task_add(struct lineage *l, uint32_t id, uint64_t time, uint32_t *num
 
 	if (l->task_count >= LINEAGE_MAX_TASKS)
 		return -E2BIG;
-	r = grow((void **)&l->nodes, l->task_count, &l->task_room, sizeof(*l->nodes));
+	r = array_grow((void **)&l->nodes, l->task_count, &l->task_room, sizeof(*l->nodes));
 	if (r >= 0)
 		r = map_set(&l->index, id, l->task_count);
 	if (r < 0)

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/bytes.h"
 #include "traces/shapes.h"
 
@@ -65,21 +66,6 @@ static int shape_place(struct shapes *s, const struct shape *wanted, struct shap
 	}
 }
 
-static int make_room(struct shapes *s)
-{
-	size_t room = s->room ? s->room * 2 : 64;
-	struct shape *p;
-
-	if (s->count < s->room || s->count == SHAPES_MAX)
-		return 0;
-	p = realloc(s->at, room * sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	s->at = p;
-	s->room = room;
-	return 0;
-}
-
 int shapes_add(struct shapes *s, enum call call, uint64_t length, uint64_t advice)
 {
 	const struct shape wanted = {
@@ -88,7 +74,9 @@ int shapes_add(struct shapes *s, enum call call, uint64_t length, uint64_t advic
 		.call = (uint16_t)call,
 	};
 	struct shape *shape;
-	int r = make_room(s);
+	int r = s->count == SHAPES_MAX
+	                ? 0
+	                : array_grow((void **)&s->at, s->count, &s->room, sizeof(*s->at));
 
 	if (r >= 0)
 		r = shape_place(s, &wanted, &shape);
