@@ -28,7 +28,8 @@
 #define FAULT_BYTES (128 * MIB)
 #define STORM_BYTES (4 * HUGE_PAGE) /* a thread stack of ld.lld, had it been aligned */
 #define STORM_PIECE (2 * PAGE)
-#define SMALL_SLOTS 4UL
+#define SMALL_LIVE 4096UL
+#define SMALL_SLOTS 16384UL
 #define SMALL_STRIDE (64 * PAGE)
 #define HANDOVER_PAGES 16UL
 
@@ -117,16 +118,31 @@ static uint64_t load_storm(unsigned long rounds)
 	return rounds * (3 + STORM_BYTES / HUGE_PAGE + STORM_BYTES / STORM_PIECE);
 }
 
-/* Some regions of 1 to 16 pages live at a time; none is touched: calls alone. */
+/* Region i: neighbours in time are far apart in space. */
+static char *small_at(unsigned long i)
+{
+	return ARENA + i * 6151 % SMALL_SLOTS * SMALL_STRIDE;
+}
+
+static size_t small_length(unsigned long i)
+{
+	return (1 + i * 7 % 16) * PAGE;
+}
+
+/*
+ * Regions of 1 to 16 pages, SMALL_LIVE of them at any time, none touched: calls alone.
+ * With only a few regions at one place the speed would hang on how the kernel's tree
+ * of mappings happens to be cut there (one mapping more or less elsewhere changes it
+ * by half); these come and go all over the tree.
+ */
 static uint64_t load_small(unsigned long rounds)
 {
 	for (unsigned long i = 0; i < rounds; i++) {
-		for (size_t s = 0; s < SMALL_SLOTS; s++)
-			map_at(ARENA + s * SMALL_STRIDE, (1 + (s * 7 + i) % 16) * PAGE);
-		for (size_t s = 0; s < SMALL_SLOTS; s++)
-			unmap(ARENA + s * SMALL_STRIDE, (1 + (s * 7 + i) % 16) * PAGE);
+		map_at(small_at(i), small_length(i));
+		if (i >= SMALL_LIVE)
+			unmap(small_at(i - SMALL_LIVE), small_length(i - SMALL_LIVE));
 	}
-	return rounds * SMALL_SLOTS * 2;
+	return 2 * rounds - (rounds < SMALL_LIVE ? rounds : SMALL_LIVE);
 }
 
 /* How far a thread has come; others look at it a while, then sleep on it. */

@@ -15,7 +15,7 @@ OPERATIONS = 1_000_000
 LOADS = {
     'faults': (31, True),
     'storm': (1000, True),
-    'small': (130000, True),
+    'small': (510000, True),
     'handover': (60000, False),
 }
 
