@@ -200,7 +200,7 @@ static int judge(const struct replay *r)
 		log_warn("%s: %llu of %llu operations were not done", r->setup.trace,
 		         (unsigned long long)undone(r), (unsigned long long)planned(r));
 	if (!status->complete)
-		log_warn("%s: the trace is incomplete (%llu events lost)", r->setup.trace,
+		log_warn("%s: the trace is incomplete (at least %llu events lost)", r->setup.trace,
 		         (unsigned long long)status->lost);
 	if (r->totals.streamed)
 		log_warn("%s: the plan was too large to be held in memory: times mean little",

@@ -47,7 +47,7 @@ static int check_trace(struct compile *c)
 	}
 	c->counts.lost = status->lost;
 	if ((status->lost || status->damage_count) && !c->options->incomplete) {
-		log_error("%s: %" PRIu64
+		log_error("%s: at least %" PRIu64
 		          " events were lost: --incomplete replays what is left, and marks it",
 		          path, status->lost);
 		return -EINVAL;
@@ -64,7 +64,8 @@ static int check_bounds(struct compile *c)
 
 	if (c->counts.peak_tasks > c->options->max_tasks) {
 		log_error("%s: %" PRIu64 " tasks at once, at most %" PRIu64
-		          " are allowed: --max-tasks raises that",
+		          " are allowed here (half of kernel.pid_max, kernel.threads-max and "
+		          "`ulimit -u`): raise the lowest of these",
 		          path, c->counts.peak_tasks, c->options->max_tasks);
 		return -E2BIG;
 	}

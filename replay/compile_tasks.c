@@ -42,14 +42,21 @@ static int fork_barrier(struct compile *c, struct ctask *t, struct cspace *sp)
 	return r;
 }
 
-/* A child knows what its parent knew; of the dead only a little is worth copying. */
+/*
+ * A child knows what its parent knew; of the dead only a little is worth copying,
+ * and of a crowd nothing: forgetting costs waits, copying a chain of forks the
+ * square of its length.
+ */
 #define KNOWN_COPIED 64
+#define KNOWN_CROWD 512
 
 static int inherit(struct compile *c, const struct ctask *t, struct ctask *child)
 {
 	struct map_entry *e;
 	int r = map_set(&child->known, t->number, t->ordinal);
 
+	if (t->known.count > KNOWN_CROWD)
+		return r;
 	for (size_t i = 0; r >= 0 && (e = map_next(&t->known, &i));)
 		if (t->known.count < KNOWN_COPIED || !c->tasks[e->key].exited)
 			r = map_set(&child->known, e->key, e->value);
