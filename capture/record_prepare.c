@@ -137,8 +137,6 @@ static int hold_child(struct recording *rec)
 	rec->summary->exec_error = r;
 	if (r < 0)
 		return r;
-	/* A file size limit then is an error of write(). */
-	signal(SIGXFSZ, SIG_IGN);
 	/* Little work, but waiting for many busy tasks would cost events. */
 	rec->priority = getpriority(PRIO_PROCESS, 0);
 	if (setpriority(PRIO_PROCESS, 0, -20) < 0)

@@ -50,6 +50,8 @@ int settings_change_thp(struct settings_change *c, const char *mode) _must_check
 /* "16k=always": one size's `enabled`. */
 int settings_change_mthp(struct settings_change *c,
                          const char *size_and_mode) _must_check_ _nonnull_;
+/* Whether it is one that the kernel takes; silent. */
+bool settings_thp_is_mode(const char *mode) _nonnull_;
 /* Whether they are well formed: -EINVAL and the line. */
 int settings_check_thp(const char *mode) _must_check_ _nonnull_;
 int settings_check_mthp(const char *size_and_mode) _must_check_ _nonnull_;

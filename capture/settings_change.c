@@ -143,9 +143,14 @@ out:
 	return r == -EACCES || r == -EROFS ? -EPERM : r;
 }
 
+bool settings_thp_is_mode(const char *mode)
+{
+	return !strcmp(mode, "always") || !strcmp(mode, "madvise") || !strcmp(mode, "never");
+}
+
 int settings_check_thp(const char *mode)
 {
-	if (strcmp(mode, "always") && strcmp(mode, "madvise") && strcmp(mode, "never")) {
+	if (!settings_thp_is_mode(mode)) {
 		log_error("--thp: '%s' is not one of always, madvise, never", mode);
 		return -EINVAL;
 	}

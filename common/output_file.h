@@ -9,7 +9,7 @@
 /*
  * Creates path for reading and writing and gives it to the user who called
  * sudo. With force an existing regular file is unlinked first. Returns a
- * descriptor or -errno; prints its line.
+ * descriptor or -errno; prints its line. SIGXFSZ is ignored from then on.
  */
 int output_file_open(const char *path, bool force) _must_check_ _nonnull_;
 
