@@ -65,12 +65,12 @@ static void scratch_remove(struct verify_setup *s)
 	rmdir(s->directory);
 }
 
-/* The THP setting of the recording, when this kernel has another one. */
+/* The THP setting of the recording, when this kernel has another one. A file may say anything. */
 static const char *thp_needed(const struct trace_meta *trace, struct trace_meta *here)
 {
 	const char *want = trace_meta_get(trace, META_THP), *have = trace_meta_get(here, META_THP);
 
-	return want && have && strcmp(want, have) ? want : NULL;
+	return want && have && strcmp(want, have) && settings_thp_is_mode(want) ? want : NULL;
 }
 
 static int replay_args(const struct verify_setup *s, const char *thp, char *args[])

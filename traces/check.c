@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/command.h"
+#include "common/escape.h"
 #include "common/json_out.h"
 #include "common/log.h"
 #include "common/options.h"
@@ -33,10 +34,10 @@ static void text_print(const struct check *c)
 
 	if (shown > ARRAY_SIZE(s->damage))
 		shown = ARRAY_SIZE(s->damage);
-	printf("%s: %s\n", c->path,
-	       s->damage_count ? "damaged"
-	       : s->complete   ? "whole"
-	                       : "readable, but incomplete");
+	escape_message(stdout, c->path);
+	printf(": %s\n", s->damage_count ? "damaged"
+	                 : s->complete   ? "whole"
+	                                 : "readable, but incomplete");
 	printf("  %" PRIu64 " bytes, %" PRIu64 " blocks, %" PRIu64 " events\n", s->bytes, s->blocks,
 	       s->events);
 	for (uint64_t i = 0; i < shown; i++) {

@@ -272,7 +272,9 @@ void info_text_print(const struct info *info)
 	const struct survey *s = info->survey;
 	char text[32];
 
-	print_line("trace", "%s", info->path);
+	print_name("trace");
+	escape_message(stdout, info->path);
+	putchar('\n');
 	print_file(info);
 	print_status(info);
 	print_loss(info);
