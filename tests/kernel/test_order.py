@@ -9,7 +9,7 @@ import lib
 RULES = ['use-after-map', 'unmap-after-use', 'map-after-unmap', 'fault-before-unmap', 'protect',
          'contents', 'fork']
 # MMTAPE_ORDER_TIMES=1000 makes it the thousand that a release is to pass, in some minutes.
-TIMES = int(os.environ.get('MMTAPE_ORDER_TIMES', '200'))
+TIMES = int(os.environ.get('MMTAPE_ORDER_TIMES', '100'))
 
 
 def sample(part):
