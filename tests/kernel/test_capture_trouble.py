@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """capture when things go wrong: status, one clear line each, and nothing left behind."""
 import ctypes
+import errno
 import os
 import pty
 import select
@@ -95,6 +96,17 @@ def test_output_that_cannot_be_made():
         assert not os.path.exists(os.path.join(d, 'target'))
 
 
+def test_output_is_private_and_of_who_called_sudo():
+    with scratch() as d:
+        path = os.path.join(d, 't')
+        _, done = record(path, 'sh', '-c', 'echo out; echo err >&2', env={
+            **os.environ, 'SUDO_UID': '12345', 'SUDO_GID': '23456'})
+        found = os.stat(path)
+        assert (found.st_uid, found.st_gid) == (12345, 23456), found
+        assert found.st_mode & 0o7777 == 0o600, found
+        assert done.stdout == 'out\n' and done.stderr.startswith('err\n'), done
+
+
 def test_usage():
     lib.expect(2, 'capture')
     lib.expect(2, 'capture', '--no-such-option', '--', 'true')
@@ -180,10 +192,10 @@ def test_disk_full():
             subprocess.run(['umount', small], check=True)
 
 
-def forbid_io_uring():
-    """A seccomp filter: io_uring_setup fails with EPERM, all else is allowed."""
+def forbid_io_uring(error):
+    """A seccomp filter: io_uring_setup fails with that error, all else is allowed."""
     program = struct.pack('HBBI' * 4, 0x20, 0, 0, 0, 0x15, 0, 1, IO_URING_SETUP, 0x06, 0, 0,
-                          0x00050001, 0x06, 0, 0, 0x7fff0000)
+                          0x00050000 | error, 0x06, 0, 0, 0x7fff0000)
     buffer = ctypes.create_string_buffer(program)
     fprog = struct.pack('HxxxxxxP', 4, ctypes.addressof(buffer))
     libc = ctypes.CDLL(None)
@@ -200,7 +212,8 @@ def plain_reads(options=(), **more):
 
 
 def test_io_uring_refused_by_seccomp():
-    plain_reads(preexec_fn=forbid_io_uring)
+    for error in errno.EPERM, errno.ENOSYS:
+        plain_reads(preexec_fn=lambda error=error: forbid_io_uring(error))
 
 
 def test_io_uring_switched_off():
