@@ -190,6 +190,8 @@ def test_outputs_that_cannot_be_made():
             missing = os.path.join(folder, 'none', 'x')
             one_line(1, *command, EXAMPLE, '-o', missing, words=[missing, 'no such directory'])
             one_line(1, *command, EXAMPLE, '-o', '', words=['name of a file'])
+        # Before any work: even the trace has not been looked at.
+        one_line(1, 'replay', 'none.mmt.zst', '-o', kept, words=[kept])
         one_line(1, 'salvage', EXAMPLE, '-o', '-', words=['name of a file'])
         assert load(kept) == b'mine' and not os.path.exists(target)
         lib.expect(0, 'salvage', EXAMPLE, '-o', kept, '--force')

@@ -198,11 +198,12 @@ def test_crowds_within_the_bound_are_replayed():
             assert status == 0 and result['plan']['tasks'] == 301, (flags, deep, result)
 
 
-def killed(pick, number):
+def killed(pick, number, *options):
     """Kills one process in the middle of a replay: all end, and what was set is known."""
     before, during = settings(), other_thp()
     with subprocess.Popen([lib.MMTAPE, 'replay', '--quiet', '--repeat=9999', '--no-latency',
-                           '--stuck-after=2s', '--thp', during, sample('handover')],
+                           '--stuck-after=2s', '--thp', during, *options,
+                           sample('handover')],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True) as run:
         found = []
@@ -240,7 +241,8 @@ def test_a_stopped_process_is_noticed():
 
 def test_a_killed_replay_is_cleaned_up_by_the_next_start():
     lib.need_root()
-    before, status, _ = killed(0, signal.SIGKILL)
+    # So slow that nothing ends on its own.
+    before, status, _ = killed(0, signal.SIGKILL, '--pace=x0.001')
     assert status == -signal.SIGKILL and settings() != before
     done = lib.expect(0, 'replay', '--repeat=1', '--warmup=0', '--no-latency', sample('forks'))
     assert settings() == before, done.stderr
