@@ -124,8 +124,12 @@ static int run_captured(struct verify_setup *s, const char *thp, struct verify_o
 	if (r < 0)
 		return r;
 	o->lost = summary.lost;
-	if (summary.interrupted)
+	if (summary.interrupted) {
+		/* A replay that lived to see the signal has said so itself. */
+		if (s->program || !summary.command_ended || WIFSIGNALED(summary.command_status))
+			log_error("%s: stopped by a signal, nothing was compared", s->trace);
 		return -EINTR;
+	}
 	/* With mismatches a replay ends as incomplete: what they are shows below. */
 	if (!s->program && summary.command_status &&
 	    !(WIFEXITED(summary.command_status) &&
