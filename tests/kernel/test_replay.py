@@ -136,7 +136,7 @@ def test_alignment_and_mappings_stand_beside_the_recorded():
 
 
 def test_what_would_not_fit_is_refused():
-    trace = recordings.get('faults', lib.program('pagefault1'))
+    trace = recordings.get('faults', lib.program('pagefault1'), '--small')
     done = lib.expect(1, 'replay', '--copies', 1024, '--repeat', 1, trace)
     assert 'GiB' in done.stderr and '--force' in done.stderr, done.stderr
 
@@ -213,7 +213,7 @@ def test_wrong_usage():
 
 
 def test_pinning_to_a_missing_cpu_is_refused():
-    done = lib.expect(1, 'replay', '--pin', '1000', '--repeat', 1, forks())
+    done = lib.expect(2, 'replay', '--pin', '1000', '--repeat', 1, forks())
     assert 'cpu 1000' in done.stderr, done.stderr
 
 

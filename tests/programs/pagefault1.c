@@ -20,7 +20,7 @@
 struct settings {
 	size_t size;
 	unsigned long iterations;
-	bool huge;
+	int advice; /* MADV_HUGEPAGE, MADV_NOHUGEPAGE, or MADV_NORMAL: none is given */
 };
 
 static void write_pages(char *from, size_t size)
@@ -34,18 +34,18 @@ static void write_pages(char *from, size_t size)
 /* With --huge the range written to starts at a huge page, in a mapping one larger. */
 static int one_iteration(const struct settings *s)
 {
-	size_t mapped = s->size + (s->huge ? HUGE_PAGE : 0);
+	bool huge = s->advice == MADV_HUGEPAGE;
+	size_t mapped = s->size + (huge ? HUGE_PAGE : 0);
 	char *at, *start;
 
 	at = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
 		return -errno;
 	start = at;
-	if (s->huge) {
+	if (huge)
 		start = (char *)(((uintptr_t)at + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
-		if (madvise(start, s->size, MADV_HUGEPAGE) < 0)
-			return -errno;
-	}
+	if (s->advice != MADV_NORMAL && madvise(start, s->size, s->advice) < 0)
+		return -errno;
 	write_pages(start, s->size);
 	return munmap(at, mapped) < 0 ? -errno : 0;
 }
@@ -75,6 +75,7 @@ static int parse(struct settings *s, int argc, char **argv)
 		{ "iterations", required_argument, NULL, 'n' },
 		{ "size", required_argument, NULL, 's' },
 		{ "huge", no_argument, NULL, 'H' },
+		{ "small", no_argument, NULL, 'S' },
 		{ 0 },
 	};
 	int c;
@@ -88,7 +89,10 @@ static int parse(struct settings *s, int argc, char **argv)
 			s->size = parse_size(optarg);
 			break;
 		case 'H':
-			s->huge = true;
+			s->advice = MADV_HUGEPAGE;
+			break;
+		case 'S':
+			s->advice = MADV_NOHUGEPAGE;
 			break;
 		default:
 			return -EINVAL;
@@ -99,10 +103,11 @@ static int parse(struct settings *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct settings s = { .size = 128 * MIB, .iterations = 1 };
+	struct settings s = { .size = 128 * MIB, .iterations = 1, .advice = MADV_NORMAL };
 
 	if (parse(&s, argc, argv) < 0) {
-		fprintf(stderr, "usage: pagefault1 [--size=SIZE] [--iterations=N] [--huge]\n");
+		fprintf(stderr,
+		        "usage: pagefault1 [--size=SIZE] [--iterations=N] [--huge | --small]\n");
 		return 2;
 	}
 	for (unsigned long i = 0; i < s.iterations; i++) {
