@@ -179,7 +179,7 @@ def test_disk_full():
         try:
             path, done = os.path.join(small, 't'), os.path.join(d, 'done')
             run = start(path, 'sh', '-c',
-                        f'{lib.program("pagefault1")} --iterations=20 && : >{done}')
+                        f'{lib.program("pagefault1")} --small --iterations=20 && : >{done}')
             _, stderr = run.communicate(timeout=60)
             assert run.returncode == 125, (run.returncode, stderr)
             assert stderr.count('no room left') == 1 and 'events in' not in stderr, stderr
@@ -205,7 +205,7 @@ def forbid_io_uring(error):
 
 def plain_reads(options=(), **more):
     with scratch() as d:
-        trace, done = record(os.path.join(d, 't'), lib.program('pagefault1'), '--iterations=2',
+        trace, done = record(os.path.join(d, 't'), lib.program('pagefault1'), '--small', '--iterations=2',
                              options=options, **more)
         assert trace.status['complete'] and len(trace.events) > 1000
         assert 'plain reads' in done.stderr, done.stderr
@@ -248,7 +248,7 @@ def test_loss_is_told():
     with scratch() as d:
         path = os.path.join(d, 't')
         # The recorder stands still until the small buffers have been filled many times.
-        run = start(path, 'sh', '-c', f'kill -STOP $PPID; {lib.program("pagefault1")} '
+        run = start(path, 'sh', '-c', f'kill -STOP $PPID; {lib.program("pagefault1")} --small '
                     '--iterations=2; kill -CONT $PPID', options=['--buffer-size=4K', '--strict'])
         _, stderr = run.communicate(timeout=60)
         assert run.returncode == 3, (run.returncode, stderr)
@@ -267,7 +267,7 @@ def test_limits():
                              options=['--max-duration=100ms'])
         assert trace.tail['flags'] & recording.INTERRUPTED and '--max-duration' in done.stderr
         assert not trace.select('exit', task=int(trace.meta['root_task']))
-        trace, done = record(path, lib.program('pagefault1'), '--iterations=30',
+        trace, done = record(path, lib.program('pagefault1'), '--small', '--iterations=30',
                              options=['--force', '--max-size=40K'])
         assert trace.tail['flags'] & recording.INTERRUPTED and '--max-size' in done.stderr
 
