@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "analysis/result.h"
 #include "capture/record.h"
 #include "capture/settings.h"
 #include "common/cleanup.h"
@@ -73,7 +72,7 @@ static const char *thp_needed(const struct trace_meta *trace, struct trace_meta 
 	return want && have && strcmp(want, have) && settings_thp_is_mode(want) ? want : NULL;
 }
 
-static int replay_args(const struct verify_setup *s, const char *thp, char *args[])
+static void replay_args(const struct verify_setup *s, const char *thp, char *args[])
 {
 	size_t n = 0;
 
@@ -105,7 +104,6 @@ static int replay_args(const struct verify_setup *s, const char *thp, char *args
 	args[n++] = (char *)"--";
 	args[n++] = (char *)s->trace;
 	args[n] = NULL;
-	return 0;
 }
 
 /* Runs the replay or the program under the recorder. */

@@ -9,12 +9,19 @@
  */
 #pragma once
 
+#include <sys/mman.h>
+
 #include "replay/compile.h"
 #include "traces/calls.h"
 #include "traces/lineage.h"
 
 #define VERIFY_NO_ALIGNMENT UINT64_MAX
 #define VERIFY_NO_LENGTH UINT64_MAX
+#define VERIFY_ALIGNMENT_MASK ((1ULL << 30) - 1)
+
+/* Where a mapping goes is the replayer's business; the rest the kernel ignores (mm/mmap.c). */
+#define VERIFY_MMAP_IGNORED                                                                        \
+	((uint32_t)(MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_DENYWRITE | MAP_EXECUTABLE))
 #define VERIFY_BELOW (UINT64_MAX - 1) /* a break below the heap: refused, however far below */
 
 struct verify_op {

@@ -9,11 +9,6 @@
 #include "common/bytes.h"
 #include "replay/verify.h"
 
-#define ALIGNMENT_MASK ((1ULL << 30) - 1)
-
-/* Where a mapping goes is the replayer's business; the rest the kernel ignores (mm/mmap.c). */
-#define MMAP_IGNORED (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_DENYWRITE | MAP_EXECUTABLE)
-
 static void op_set_result(const struct paired_call *call, struct verify_op *out)
 {
 	if (result_is_error(call->result))
@@ -23,14 +18,14 @@ static void op_set_result(const struct paired_call *call, struct verify_op *out)
 static void op_set_alignment(const struct paired_call *call, struct verify_op *out)
 {
 	if (!result_is_error(call->result))
-		out->alignment = call->result & ALIGNMENT_MASK;
+		out->alignment = call->result & VERIFY_ALIGNMENT_MASK;
 }
 
 static bool op_mmap(const struct paired_call *call, uint64_t *first_break, struct verify_op *out)
 {
 	out->length = call->arg[1];
 	out->prot = (uint8_t)call->arg[2];
-	out->flags = (uint32_t)call->arg[3] & ~(uint32_t)MMAP_IGNORED;
+	out->flags = (uint32_t)call->arg[3] & ~VERIFY_MMAP_IGNORED;
 	out->file = !(call->arg[3] & MAP_ANONYMOUS);
 	op_set_alignment(call, out);
 	return true;

@@ -7,8 +7,6 @@
 #include "common/bytes.h"
 #include "replay/verify.h"
 
-#define ALIGNMENT_MASK ((1ULL << 30) - 1)
-
 /* The recorded call that a kind of operation stands for; CALL_COUNT: none. */
 static enum call plan_call(const uint64_t *op)
 {
@@ -40,10 +38,9 @@ static void plan_op_mmap(const uint64_t *op, struct verify_op *out)
 	out->length = op[2];
 	out->prot = plan_prot(plan_head_small(op[0]));
 	out->file = !(flags & MAP_ANONYMOUS);
-	out->flags = flags & ~(uint32_t)(MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT |
-	                                 MAP_DENYWRITE | MAP_EXECUTABLE);
+	out->flags = flags & ~VERIFY_MMAP_IGNORED;
 	if (!(plan_head_flags(op[0]) & PLAN_CHOOSE) && !out->error)
-		out->alignment = op[1] & ALIGNMENT_MASK;
+		out->alignment = op[1] & VERIFY_ALIGNMENT_MASK;
 }
 
 /* Lengths and flags; the call and the errno are set already. */
