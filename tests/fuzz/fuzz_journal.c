@@ -72,8 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (strstr(root, "XXXXXX"))
 		make_root();
-	if (!getenv("LOUD") && !freopen("/dev/null", "w", stderr))
-		abort();
+	fuzz_quiet();
 	if (geteuid() != 0)
 		snprintf(path, sizeof(path), "/run/user/%u/mmtape/1-0.journal",
 		         (unsigned)geteuid());

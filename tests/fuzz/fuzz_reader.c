@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -59,15 +58,10 @@ static void read_as_block(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	char path[40];
+	int fd = fuzz_file(data, size, path);
 
-	/* Its messages are not what this is about. */
-	if (!getenv("LOUD") && !freopen("/dev/null", "w", stderr))
-		abort();
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fuzz_quiet();
 	read_as_trace(path, 0);
 	read_as_trace(path, TRACE_SCAN);
 	read_as_trace(path, TRACE_TOLERATE_DAMAGE);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "analysis/diff_format.h"
@@ -62,14 +61,10 @@ static void compare_with_itself(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	char path[40];
+	int fd = fuzz_file(data, size, path);
 
-	if (!getenv("LOUD") && !freopen("/dev/null", "w", stderr))
-		abort();
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fuzz_quiet();
 	compare_with_itself(path);
 	close(fd);
 	return 0;
