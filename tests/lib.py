@@ -59,6 +59,27 @@ def samples():
     return found
 
 
+def sample(part):
+    """The recorded sample with that in its name."""
+    for path in samples():
+        if part in os.path.basename(path):
+            return path
+    raise Skip(f'no sample named {part}')
+
+
+def store(folder, name, data):
+    """Writes bytes to a file of the folder and gives its path."""
+    path = os.path.join(folder, name)
+    with open(path, 'wb') as f:
+        f.write(data)
+    return path
+
+
+def load(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
 def main(names):
     """Runs every test_… of the caller's globals(); exits 77 when all were skipped."""
     results = []

@@ -22,18 +22,6 @@ def make(folder, *args):
     return path
 
 
-def store(folder, name, data):
-    path = os.path.join(folder, name)
-    with open(path, 'wb') as f:
-        f.write(data)
-    return path
-
-
-def load(path):
-    with open(path, 'rb') as f:
-        return f.read()
-
-
 def check(path, status):
     return json.loads(lib.expect(status, 'check', '--format', 'json', path).stdout)
 
@@ -62,11 +50,11 @@ def test_check_of_a_lossy_trace():
 
 def test_cut_traces_are_salvaged():
     with tempfile.TemporaryDirectory() as folder:
-        data = load(make(folder, '-n', 8000, '--flush', 700))
+        data = lib.load(make(folder, '-n', 8000, '--flush', 700))
         output = os.path.join(folder, 'saved.mmt.zst')
         before = -1
         for length in range(len(data) // 20, len(data), len(data) // 20):
-            cut = store(folder, 'cut.mmt.zst', data[:length])
+            cut = lib.store(folder, 'cut.mmt.zst', data[:length])
             damaged = json.loads(lib.mmtape('check', '--format', 'json', cut).stdout)
             if damaged['damage_count']:  # else the cut fell between two blocks
                 one_line_error('dump', cut, words=[cut, 'offset', 'mmtape salvage'])
@@ -83,9 +71,9 @@ def test_cut_traces_are_salvaged():
 
 def test_damage_in_the_middle_costs_its_block_only():
     with tempfile.TemporaryDirectory() as folder:
-        data = bytearray(load(make(folder, '-n', 8000, '--flush', 700)))
+        data = bytearray(lib.load(make(folder, '-n', 8000, '--flush', 700)))
         data[len(data) // 2] ^= 0x55
-        bad = store(folder, 'bad.mmt.zst', data)
+        bad = lib.store(folder, 'bad.mmt.zst', data)
         found = check(bad, 1)
         assert found['damage_count'] == 1 and found['has_tail']
         assert found['events'] + found['lost'] > 7900, found
@@ -111,24 +99,24 @@ def test_salvage_of_a_whole_trace_loses_nothing():
 
 def test_salvage_never_harms_its_input():
     with tempfile.TemporaryDirectory() as folder:
-        path = store(folder, 't.mmt.zst', load(EXAMPLE))
+        path = lib.store(folder, 't.mmt.zst', lib.load(EXAMPLE))
         link = os.path.join(folder, 'link')
         os.symlink(path, link)
         one_line_error('salvage', path, '-o', path, '-f', words=['overwrite'])
         one_line_error('salvage', path, '-o', link, '-f', words=['overwrite'])
-        other = store(folder, 'other', b'kept')
+        other = lib.store(folder, 'other', b'kept')
         one_line_error('salvage', path, '-o', other, words=['exists', '--force'])
-        assert load(other) == b'kept' and load(path) == load(EXAMPLE)
+        assert lib.load(other) == b'kept' and lib.load(path) == lib.load(EXAMPLE)
 
 
 def test_what_is_no_trace():
     with tempfile.TemporaryDirectory() as folder:
         rows = [
-            (store(folder, 'empty', b''), 'empty'),
-            (store(folder, 'text', b'hello\n' * 100), 'not a trace'),
-            (store(folder, 'zeros', bytes(5000)), 'not a trace'),
-            (store(folder, 'begun', load(EXAMPLE)[:40]), 'cut short'),
-            (store(folder, 'bomb', MAGIC + bytes.fromhex('a40000000040') + bytes(100)), 'not a trace'),
+            (lib.store(folder, 'empty', b''), 'empty'),
+            (lib.store(folder, 'text', b'hello\n' * 100), 'not a trace'),
+            (lib.store(folder, 'zeros', bytes(5000)), 'not a trace'),
+            (lib.store(folder, 'begun', lib.load(EXAMPLE)[:40]), 'cut short'),
+            (lib.store(folder, 'bomb', MAGIC + bytes.fromhex('a40000000040') + bytes(100)), 'not a trace'),
             (folder, 'directory'),
             (os.path.join(folder, 'missing'), 'No such file'),
         ]

@@ -19,18 +19,6 @@ WILD = f'{ESC}\x07\u202e=1|<b>`x`'
 MIB = 1 << 20
 
 
-def store(folder, name, data):
-    path = os.path.join(folder, name)
-    with open(path, 'wb') as f:
-        f.write(data)
-    return path
-
-
-def load(path):
-    with open(path, 'rb') as f:
-        return f.read()
-
-
 def one_line(status, *args, words=(), **more):
     done = lib.expect(status, *args, **more)
     lines = done.stderr.splitlines()
@@ -75,9 +63,9 @@ def test_what_is_no_trace():
     with tempfile.TemporaryDirectory() as folder:
         fifo = os.path.join(folder, 'fifo')
         os.mkfifo(fifo)
-        for path, why in ((store(folder, 'empty', b''), 'empty'),
-                          (store(folder, 'text', b'hello\n' * 100), 'not a trace'),
-                          (store(folder, 'zstd', synthetic.frame(b'hello')), 'not a trace'),
+        for path, why in ((lib.store(folder, 'empty', b''), 'empty'),
+                          (lib.store(folder, 'text', b'hello\n' * 100), 'not a trace'),
+                          (lib.store(folder, 'zstd', synthetic.frame(b'hello')), 'not a trace'),
                           (folder, 'directory'), (fifo, 'pipe'), ('/dev/zero', 'device'),
                           (os.path.join(folder, 'none'), 'No such file')):
             refused_by_all(path, why)
@@ -91,10 +79,10 @@ def test_newer_versions_and_blocks():
     with tempfile.TemporaryDirectory() as folder:
         required = synthetic.frame(bytes(head)) + \
             synthetic.frame(synthetic.block(b'NEWR', b'new', 1, flags=1))
-        path = store(folder, 'required', required)
+        path = lib.store(folder, 'required', required)
         refused_by_all(path, "'NEWR'", 'offset', 'newer mmtape')
         struct.pack_into('<H', head, 28, 2)
-        path = store(folder, 'version', synthetic.frame(bytes(head)))
+        path = lib.store(folder, 'version', synthetic.frame(bytes(head)))
         refused_by_all(path, 'version 2', 'newer mmtape')
 
 
@@ -102,9 +90,9 @@ def test_bombs():
     head = synthetic.frame(synthetic.first_block(EXAMPLE))
     with tempfile.TemporaryDirectory() as folder:
         bomb = synthetic.frame(bytes(256 * MIB))
-        refused_by_all(store(folder, 'alone', bomb), '1 MiB')
-        path = store(folder, 'behind', head + bomb)
-        many = store(folder, 'many', head + synthetic.frame(bytes(MIB)) * 1000)
+        refused_by_all(lib.store(folder, 'alone', bomb), '1 MiB')
+        path = lib.store(folder, 'behind', head + bomb)
+        many = lib.store(folder, 'many', head + synthetic.frame(bytes(MIB)) * 1000)
         for command in READERS[2:]:
             one_line(1, *command, path, words=[path, 'offset', '1 MiB', 'salvage'])
         for command, status in ((['check'], 1), (['info'], 3), (['dump'], 1),
@@ -138,20 +126,20 @@ def some_trace(folder, count=3000):
     for page in range(count):
         made.point('fault_user', 0x7f0000000000 + page * 4096 * 7, 6)
     made.point('exit', 1)
-    return load(made.save(os.path.join(folder, 'whole')))
+    return lib.load(made.save(os.path.join(folder, 'whole')))
 
 
 def test_cut_at_hundreds_of_offsets():
     with tempfile.TemporaryDirectory() as folder:
         data = some_trace(folder)
-        counts = [no_event_is_made_up(store(folder, 'cut', data[:len(data) * i // 100]), 3001)
+        counts = [no_event_is_made_up(lib.store(folder, 'cut', data[:len(data) * i // 100]), 3001)
                   for i in range(100)]
         assert counts == sorted(counts) and counts[-1] == 3001, counts
         # The start of a file is where readers learn what it is: every byte of it.
         for length in range(100):
-            no_event_is_made_up(store(folder, 'cut', data[:length]), 3001)
+            no_event_is_made_up(lib.store(folder, 'cut', data[:length]), 3001)
         for i in range(0, 100, 9):
-            path = store(folder, 'cut', data[:len(data) * i // 100])
+            path = lib.store(folder, 'cut', data[:len(data) * i // 100])
             one_line(1, 'replay', *ONCE, path, words=[path])
 
 
@@ -162,7 +150,7 @@ def test_flipped_bits():
         for i in range(100):
             bad = bytearray(data)
             bad[table * i // 100] ^= 1 << i % 8
-            no_event_is_made_up(store(folder, 'bad', bytes(bad)), 3001)
+            no_event_is_made_up(lib.store(folder, 'bad', bytes(bad)), 3001)
 
 
 def test_no_events():
@@ -177,7 +165,7 @@ def test_no_events():
 def test_outputs_that_cannot_be_made():
     """Refused at once, with --force too, and what is there stays."""
     with tempfile.TemporaryDirectory() as folder:
-        kept, target = store(folder, 'kept', b'mine'), os.path.join(folder, 'target')
+        kept, target = lib.store(folder, 'kept', b'mine'), os.path.join(folder, 'target')
         link, fifo = os.path.join(folder, 'link'), os.path.join(folder, 'fifo')
         os.symlink(target, link)
         os.mkfifo(fifo)
@@ -193,9 +181,9 @@ def test_outputs_that_cannot_be_made():
         # Before any work: even the trace has not been looked at.
         one_line(1, 'replay', 'none.mmt.zst', '-o', kept, words=[kept])
         one_line(1, 'salvage', EXAMPLE, '-o', '-', words=['name of a file'])
-        assert load(kept) == b'mine' and not os.path.exists(target)
+        assert lib.load(kept) == b'mine' and not os.path.exists(target)
         lib.expect(0, 'salvage', EXAMPLE, '-o', kept, '--force')
-        assert load(kept) != b'mine' and os.stat(kept).st_mode & 0o777 == 0o600
+        assert lib.load(kept) != b'mine' and os.stat(kept).st_mode & 0o777 == 0o600
 
 
 def test_outputs_belong_to_who_called_sudo():
@@ -236,8 +224,8 @@ def test_results_that_are_none():
                                 ('cut', b'{"schema": "mmtape-res', 'cut short'),
                                 ('other', b'{"a": 1}', 'not a result'),
                                 ('deep', b'[' * 100000, 'not a result'),
-                                ('trace', load(EXAMPLE), 'not a result')):
-            path = store(folder, name, data)
+                                ('trace', lib.load(EXAMPLE), 'not a result')):
+            path = lib.store(folder, name, data)
             one_line(1, 'diff', path, path, words=[path, why])
         one_line(1, 'diff', folder, folder, words=[folder])
         one_line(1, 'diff', '/dev/zero', '/dev/zero', words=['/dev/zero', '16 MiB'])

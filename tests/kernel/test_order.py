@@ -12,13 +12,6 @@ RULES = ['use-after-map', 'unmap-after-use', 'map-after-unmap', 'fault-before-un
 TIMES = int(os.environ.get('MMTAPE_ORDER_TIMES', '100'))
 
 
-def sample(part):
-    for path in lib.samples():
-        if part in os.path.basename(path):
-            return path
-    raise lib.Skip(f'no sample named {part}')
-
-
 def replay(path, *options, status=(0,)):
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, 'r.json')
@@ -30,7 +23,7 @@ def replay(path, *options, status=(0,)):
 
 def test_many_replays_without_mismatch():
     lib.need_root()
-    result = replay(sample('handover'), '--repeat', TIMES, '--warmup', 0, '--pin', '0,1')
+    result = replay(lib.sample('handover'), '--repeat', TIMES, '--warmup', 0, '--pin', '0,1')
     fidelity = result['fidelity']
     assert fidelity['mismatches'] == 0, fidelity
     timed = [row for row in result['repetitions'] if row['pass'] == 'time']
@@ -42,7 +35,7 @@ def test_many_replays_without_mismatch():
 
 def rule_is_needed(rule):
     lib.need_root()
-    result = replay(sample('handover'), '--repeat', 5, '--warmup', 0, '--no-latency',
+    result = replay(lib.sample('handover'), '--repeat', 5, '--warmup', 0, '--no-latency',
                     '--drop-rule', rule, status=(0, 3))
     print('  ', rule, result['fidelity']['mismatches'], 'mismatches')
     assert result['fidelity']['mismatches'] > 0, rule
@@ -59,7 +52,7 @@ add_rule_tests()
 def test_one_child_after_the_other():
     """A shell script's children ran one at a time: so they do in the replay."""
     lib.need_root()
-    fidelity = replay(sample('forks'), '--repeat', 3)['fidelity']
+    fidelity = replay(lib.sample('forks'), '--repeat', 3)['fidelity']
     assert fidelity['mismatches'] == 0, fidelity
 
 

@@ -47,13 +47,6 @@ def other_thp():
         return 'never' if '[always]' in f.read() else 'always'
 
 
-def sample(part):
-    for path in lib.samples():
-        if part in os.path.basename(path):
-            return path
-    raise lib.Skip(f'no sample named {part}')
-
-
 def children(pid):
     try:
         with open(f'/proc/{pid}/task/{pid}/children', encoding='ascii') as f:
@@ -203,7 +196,7 @@ def killed(pick, number, *options):
     before, during = settings(), other_thp()
     with subprocess.Popen([lib.MMTAPE, 'replay', '--quiet', '--repeat=9999', '--no-latency',
                            '--stuck-after=2s', '--thp', during, *options,
-                           sample('handover')],
+                           lib.sample('handover')],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True) as run:
         found = []
@@ -244,7 +237,7 @@ def test_a_killed_replay_is_cleaned_up_by_the_next_start():
     # So slow that nothing ends on its own.
     before, status, _ = killed(0, signal.SIGKILL, '--pace=x0.001')
     assert status == -signal.SIGKILL and settings() != before
-    done = lib.expect(0, 'replay', '--repeat=1', '--warmup=0', '--no-latency', sample('forks'))
+    done = lib.expect(0, 'replay', '--repeat=1', '--warmup=0', '--no-latency', lib.sample('forks'))
     assert settings() == before, done.stderr
     assert 'put' in done.stderr or 'restored' in done.stderr, done.stderr
 
@@ -254,7 +247,7 @@ def test_a_signal_ends_verify():
     lib.need_tracefs()
     before = settings()
     with tempfile.TemporaryDirectory() as folder:
-        with subprocess.Popen([lib.MMTAPE, 'verify', sample('ld.lld')], stdin=subprocess.DEVNULL,
+        with subprocess.Popen([lib.MMTAPE, 'verify', lib.sample('ld.lld')], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                               env={**os.environ, 'TMPDIR': folder}) as run:
             wait_until(lambda: children(run.pid), 'the replay')
@@ -274,7 +267,7 @@ def as_nobody(*args):
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(lib.MMTAPE, folder)
-        trace = shutil.copy(sample('forks'), folder)
+        trace = shutil.copy(lib.sample('forks'), folder)
         os.chmod(trace, 0o644)
         return subprocess.run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
                                program, *args, trace], stdin=subprocess.DEVNULL,
@@ -301,7 +294,7 @@ def test_a_result_that_does_not_fit():
         out = os.path.join(folder, 'r')
         done = subprocess.run(
             ['unshare', '-m', 'sh', '-ec', f'mount -t tmpfs -o size=8k none {folder}\n'
-             f'{lib.MMTAPE} replay --repeat=1 --warmup=0 --no-latency -o {out} {sample("forks")} '
+             f'{lib.MMTAPE} replay --repeat=1 --warmup=0 --no-latency -o {out} {lib.sample("forks")} '
              f'|| echo status $? $(ls {folder})'],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if 'unshare:' in done.stderr or 'mount:' in done.stderr:

@@ -16,13 +16,6 @@ def verify(*args, status=0):
     return json.loads(done.stdout)
 
 
-def sample(part):
-    for path in lib.samples():
-        if part in os.path.basename(path):
-            return path
-    raise lib.Skip(f'no sample named {part}')
-
-
 def every_sample(*options):
     lib.need_tracefs()
     for path in lib.samples():
@@ -52,7 +45,7 @@ def test_samples_kernel_serial():
 def mutant(how, call, number, named):
     """The sample's replay is not what the mutant recorded, and verify says where."""
     lib.need_tracefs()
-    path = sample('handover')
+    path = lib.sample('handover')
     with tempfile.TemporaryDirectory() as scratch:
         changed = os.path.join(scratch, 'mutant.mmt.zst')
         subprocess.run([MUTATE, how, call, str(number), path, changed], check=True)
