@@ -32,7 +32,10 @@ struct lock_figures {
 };
 
 void lock_figures_clear(struct lock_figures *f) _nonnull_;
-/* The figure with this role, side and path, added if there is none yet; NULL without memory. */
+/*
+ * The figure with this role, side and path, added if there is none yet; NULL without
+ * memory. Borrows both strings, which must outlive f; valid until the next call.
+ */
 struct lock_figure *lock_figures_at(struct lock_figures *f, const char *role, enum role_side side,
                                     const char *path) _nonnull_args_(1, 2);
 

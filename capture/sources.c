@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of lock sources, and the figures they fill in. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/sources.h"
+
+const struct source *const lock_sources[] = {
+	NULL,
+};
+
+const struct source *source_find(const char *name)
+{
+	for (const struct source *const *s = lock_sources; *s; s++)
+		if (!strcmp((*s)->name, name))
+			return *s;
+	return NULL;
+}
+
+void lock_figures_clear(struct lock_figures *f)
+{
+	free(f->items);
+	*f = (struct lock_figures){ 0 };
+}
+
+static bool same_path(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+struct lock_figure *lock_figures_at(struct lock_figures *f, const char *role, enum role_side side,
+                                    const char *path)
+{
+	struct lock_figure *items;
+
+	for (size_t i = 0; i < f->count; i++)
+		if (f->items[i].side == side && !strcmp(f->items[i].role, role) &&
+		    same_path(f->items[i].path, path))
+			return &f->items[i];
+	items = reallocarray(f->items, f->count + 1, sizeof(*items));
+	if (!items)
+		return NULL;
+	f->items = items;
+	items[f->count] = (struct lock_figure){ .role = role,
+		                                .side = side,
+		                                .path = path,
+		                                .acquisitions = -1,
+		                                .contentions = -1,
+		                                .wait = -1,
+		                                .hold = -1,
+		                                .share = -1 };
+	return &items[f->count++];
+}
