@@ -2,8 +2,6 @@
 /* Whether two sides may be compared. The keys are described in result.h. */
 
 #include <fnmatch.h>
-#include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "analysis/compat.h"
@@ -18,43 +16,18 @@ static const char *const not_settings[] = {
 	"memory", "zero_page",      "time_base", "address_bits", "clock",
 };
 /* Options that do not change what a repetition does. */
-static const char *const not_options[] = { "repeat", "warmup", "output", "quiet", "force" };
+static const char *const not_options[] = {
+	"repeat", "warmup", "output", "quiet", "force", "append"
+};
 /* Options that do change the plan, and so its counts; "plan" by itself is good too. */
 static const char *const plan_options[] = {
 	"plan",           "place",      "order", "touch",   "copies",
 	"drop_map_stack", "incomplete", "seal",  "hugetlb",
 };
+/* Passes that are no sources of locks: one more or less leaves the others as they are. */
+static const char *const not_sources[] = { "time", "latency" };
 /* Words of a kernel's command line that name the kernel or its files. */
 static const char *const boot_words[] = { "BOOT_IMAGE=", "initrd=" };
-
-int reasons_add(struct reasons *r, const char *fmt, ...)
-{
-	char **texts;
-	va_list ap;
-	int n;
-
-	if (r->count == REASONS_MAX)
-		return 0;
-	texts = realloc(r->texts, (r->count + 1) * sizeof(*texts));
-	if (!texts)
-		return -ENOMEM;
-	r->texts = texts;
-	va_start(ap, fmt);
-	n = vasprintf(&texts[r->count], fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return -ENOMEM;
-	r->count++;
-	return 0;
-}
-
-void reasons_clear(struct reasons *r)
-{
-	for (size_t i = 0; i < r->count; i++)
-		free(r->texts[i]);
-	free(r->texts);
-	*r = (struct reasons){ 0 };
-}
 
 static bool listed(const char *const *list, size_t n, const char *key)
 {
@@ -75,60 +48,17 @@ static bool same_name(const char *a, const char *b)
 
 static bool is_varied(const struct option_list *vary, const char *key)
 {
-	for (size_t i = 0; i < vary->count; i++)
+	for (size_t i = 0; vary && i < vary->count; i++)
 		if (same_name(vary->items[i], key) ||
 		    (!strcmp(vary->items[i], "mthp") && !fnmatch("thp_[0-9]*kB", key, 0)))
 			return true;
 	return false;
 }
 
-/* A value as one short text. */
-static void show(const json_t *value, char *out, size_t size)
+/* Who compares may name what differs on purpose; who joins results may not. */
+static const char *hint_of(const struct option_list *vary)
 {
-	_cleanup_free_ char *dumped = NULL;
-
-	if (!json_is_string(value))
-		dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
-	snprintf(out, size, "%s",
-	         json_is_string(value) ? json_string_value(value)
-	         : dumped              ? dumped
-	                               : "?");
-}
-
-static bool number_of(const json_t *value, double *out)
-{
-	const char *text = json_string_value(value);
-	char *end;
-
-	if (json_is_number(value)) {
-		*out = json_number_value(value);
-		return true;
-	}
-	if (!text || !*text)
-		return false;
-	*out = strtod(text, &end);
-	return !*end && isfinite(*out);
-}
-
-/* A number and its text are the same value. */
-static bool same_value(const json_t *a, const json_t *b, double tolerance)
-{
-	double x, y;
-
-	if (json_equal((json_t *)a, (json_t *)b))
-		return true;
-	return number_of(a, &x) && number_of(b, &y) &&
-	       fabs(x - y) <= tolerance * fmax(fabs(x), fabs(y));
-}
-
-static int add_difference(struct reasons *out, const char *what, const char *key, const json_t *a,
-                          const json_t *b, const char *hint)
-{
-	char left[48], right[48];
-
-	show(a, left, sizeof(left));
-	show(b, right, sizeof(right));
-	return reasons_add(out, "%s%.64s differs: %s against %s%s", what, key, left, right, hint);
+	return vary ? " (if on purpose, name it with --vary)" : "";
 }
 
 struct object_rule {
@@ -141,12 +71,14 @@ struct object_rule {
 static int compare_value(const struct object_rule *rule, const char *key, const json_t *a,
                          const json_t *b, const struct option_list *vary, struct reasons *out)
 {
+	char what[120];
+
 	if (is_varied(vary, key) || listed(rule->ignored, rule->ignored_count, key))
 		return 0;
-	if (a && b ? same_value(a, b, 0) : !rule->absent_differs)
+	if (a && b ? reasons_same_value(a, b, 0) : !rule->absent_differs)
 		return 0;
-	return add_difference(out, rule->key, key, a ? a : json_null(), b ? b : json_null(),
-	                      " (if on purpose, name it with --vary)");
+	snprintf(what, sizeof(what), "%s%.64s", rule->key, key);
+	return reasons_add_difference(out, what, a, b, hint_of(vary));
 }
 
 static int compare_objects(const struct object_rule *rule, const json_t *a, const json_t *b,
@@ -209,41 +141,88 @@ static int compare_command_lines(const json_t *a, const json_t *b, const struct 
 
 	if (!left || !right || !strcmp(left, right) || is_varied(vary, "cmdline"))
 		return 0;
-	return reasons_add(out, "the kernels' command lines differ (if on purpose, name cmdline "
-	                        "with --vary)");
+	return reasons_add(out, "the kernels' command lines differ%s",
+	                   vary ? " (if on purpose, name cmdline with --vary)" : "");
+}
+
+/* The names of the sources of locks that were used. NULL without memory. */
+static json_t *sources_used(const json_t *provenance)
+{
+	json_t *names = json_array(), *source;
+	size_t i;
+
+	json_array_foreach(json_object_get(provenance, "sources"), i, source)
+	{
+		json_t *name = json_object_get(source, "name");
+
+		if (!json_is_string(name) || !json_is_true(json_object_get(source, "used")) ||
+		    listed(not_sources, ARRAY_SIZE(not_sources), json_string_value(name)))
+			continue;
+		if (json_array_append(names, name) < 0) {
+			json_decref(names);
+			return NULL;
+		}
+	}
+	return names;
+}
+
+static int compare_sources(const json_t *a, const json_t *b, const struct option_list *vary,
+                           struct reasons *out)
+{
+	json_t *left = sources_used(a), *right = sources_used(b);
+	int r = left && right ? 0 : -ENOMEM;
+
+	if (r == 0 && !is_varied(vary, "sources") && !json_equal(left, right))
+		r = reasons_add_difference(out, "what observed the locks", left, right,
+		                           vary ? " (if on purpose, name sources with --vary)"
+		                                : "");
+	json_decref(left);
+	json_decref(right);
+	return r;
+}
+
+static int compare_facts(const json_t *a, const json_t *b, const struct option_list *vary,
+                         struct reasons *out)
+{
+	static const struct {
+		const char *object, *key, *what;
+		double tolerance;
+		bool needed; /* one side without it is a difference */
+	} rows[] = {
+		{ NULL, "trace_id", "the trace", 0, true },
+		{ NULL, "spinlock", "the kind of spinlock", 0, false },
+		{ NULL, "arch", "the machine: arch", 0, false },
+		{ NULL, "cpus", "the machine: cpus", 0, false },
+		{ NULL, "numa_nodes", "the machine: numa_nodes", 0, false },
+		{ NULL, "memory", "the machine: memory", MEMORY_TOLERANCE, false },
+		{ "lab", "emulated", "the machine: emulated", 0, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *object = rows[i].object, *key = rows[i].key;
+		const json_t *x = json_object_get(object ? json_object_get(a, object) : a, key);
+		const json_t *y = json_object_get(object ? json_object_get(b, object) : b, key);
+		int r;
+
+		if ((!x || !y) && (!rows[i].needed || x == y))
+			continue;
+		if ((x && y && reasons_same_value(x, y, rows[i].tolerance)) || is_varied(vary, key))
+			continue;
+		r = reasons_add_difference(out, rows[i].what, x, y, "");
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int compare_provenance(const json_t *a, const json_t *b, const struct option_list *vary,
                               struct reasons *out)
 {
-	static const struct {
-		const char *key, *what;
-		double tolerance;
-		bool needed; /* one side without it is a difference */
-	} rows[] = {
-		{ "trace_id", "the trace: ", 0, true },
-		{ "spinlock", "the kind of spinlock: ", 0, false },
-		{ "arch", "the machine: ", 0, false },
-		{ "cpus", "the machine: ", 0, false },
-		{ "numa_nodes", "the machine: ", 0, false },
-		{ "memory", "the machine: ", MEMORY_TOLERANCE, false },
-	};
+	int r = compare_facts(a, b, vary, out);
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const json_t *x = json_object_get(a, rows[i].key);
-		const json_t *y = json_object_get(b, rows[i].key);
-		int r;
-
-		if ((!x || !y) && (!rows[i].needed || x == y))
-			continue;
-		if ((x && y && same_value(x, y, rows[i].tolerance)) || is_varied(vary, rows[i].key))
-			continue;
-		r = add_difference(out, rows[i].what, rows[i].key, x ? x : json_null(),
-		                   y ? y : json_null(), "");
-		if (r < 0)
-			return r;
-	}
-	return compare_command_lines(a, b, vary, out);
+	if (r >= 0)
+		r = compare_sources(a, b, vary, out);
+	return r < 0 ? r : compare_command_lines(a, b, vary, out);
 }
 
 /* An option that changes what is replayed was named as different on purpose. */
@@ -255,8 +234,8 @@ static bool plan_is_varied(const struct option_list *vary)
 	return false;
 }
 
-static int compare_results(const struct result *a, const struct result *b,
-                           const struct option_list *vary, struct reasons *out)
+int compat_check_results(const struct result *a, const struct result *b,
+                         const struct option_list *vary, struct reasons *out)
 {
 	/* A setting that one kernel does not know is not set differently there. */
 	static const struct object_rule settings = { "the setting ", not_settings,
@@ -282,79 +261,36 @@ static int compare_results(const struct result *a, const struct result *b,
 	                       out);
 }
 
+static int compare_kernels(const json_t *a, const json_t *b, struct reasons *out)
+{
+	static const char *const keys[] = { "kernel", "kernel_version" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+
+		if (json_equal((json_t *)x, (json_t *)y) || x == y)
+			continue;
+		return reasons_add_difference(out, i ? "the build of the kernel" : "the kernel", x,
+		                              y, "");
+	}
+	return 0;
+}
+
+int compat_check_boots(const struct result *a, const struct result *b, struct reasons *out)
+{
+	int r = compare_kernels(result_provenance((struct result *)a),
+	                        result_provenance((struct result *)b), out);
+
+	return r < 0 ? r : compat_check_results(a, b, NULL, out);
+}
+
 int compat_check(const struct side *a, const struct side *b, const struct option_list *vary,
                  struct reasons *out)
 {
-	return compare_results(a->results[0], b->results[0], vary, out);
+	return compat_check_results(a->results[0], b->results[0], vary, out);
 }
 
-static int check_settings_kept(const char *path, const json_t *provenance, struct reasons *out)
+bool compat_is_setting(const char *key)
 {
-	const json_t *after = json_object_get(provenance, "settings_after");
-	const char *key;
-	json_t *before;
-
-	json_object_foreach(json_object_get(provenance, "settings_before"), key, before)
-	{
-		const json_t *now = json_object_get(after, key);
-		int r;
-
-		if (!now || same_value(before, now, 0) ||
-		    listed(not_settings, ARRAY_SIZE(not_settings), key))
-			continue;
-		r = reasons_add(out, "%s: somebody changed the setting %.64s while it ran", path,
-		                key);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int check_fidelity(const char *path, const json_t *fidelity, struct reasons *out)
-{
-	static const struct {
-		const char *key, *what;
-	} counts[] = {
-		{ "lost", "events are missing from the recording" },
-		{ "mismatches", "operations did not go as recorded" },
-	};
-	double n;
-
-	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
-		int r;
-
-		if (!number_of(json_object_get(fidelity, counts[i].key), &n) || n <= 0)
-			continue;
-		r = reasons_add(out, "%s: %.0f %s", path, n, counts[i].what);
-		if (r < 0)
-			return r;
-	}
-	if (json_is_true(json_object_get(fidelity, "incomplete")))
-		return reasons_add(out, "%s: an incomplete recording was replayed", path);
-	return 0;
-}
-
-int compat_check_side(const struct side *side, const struct option_list *vary, struct reasons *out)
-{
-	for (size_t i = 0; i < side->count; i++) {
-		const json_t *p = result_provenance(side->results[i]);
-		const json_t *first = result_provenance(side->results[0]);
-		int r;
-
-		r = check_fidelity(side->paths[i], result_fidelity(side->results[i]), out);
-		if (r >= 0)
-			r = check_settings_kept(side->paths[i], p, out);
-		if (r >= 0 && i > 0)
-			r = compare_results(side->results[0], side->results[i], vary, out);
-		if (r >= 0 && i > 0 &&
-		    (!json_equal(json_object_get(p, "kernel"), json_object_get(first, "kernel")) ||
-		     !json_equal(json_object_get(p, "kernel_version"),
-		                 json_object_get(first, "kernel_version"))))
-			r = reasons_add(out,
-			                "%s and %s are of different kernels: they cannot be pooled",
-			                side->paths[0], side->paths[i]);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return !listed(not_settings, ARRAY_SIZE(not_settings), key);
 }

@@ -2,20 +2,9 @@
 /* Whether two sides may be compared at all: same trace, machine, settings, fidelity. */
 #pragma once
 
+#include "analysis/reasons.h"
 #include "analysis/side.h"
 #include "common/options.h"
-
-/* Reasons why no verdict is given, each a sentence; texts from files are not escaped yet. */
-struct reasons {
-	size_t count;
-	char **texts;
-};
-
-#define REASONS_MAX 32 /* further ones are not kept */
-
-/* One printf more. -ENOMEM. */
-int reasons_add(struct reasons *r, const char *fmt, ...) _must_check_ _printf_(2, 3);
-void reasons_clear(struct reasons *r) _nonnull_;
 
 /*
  * Adds what speaks against a comparison; vary lists settings that differ on
@@ -27,3 +16,13 @@ int compat_check(const struct side *a, const struct side *b, const struct option
 /* What speaks against one side by itself: loss, mismatches, pooled results that do not match. */
 int compat_check_side(const struct side *side, const struct option_list *vary,
                       struct reasons *out) _must_check_ _nonnull_;
+
+/* The same of two results; vary may be NULL: nothing differs on purpose, and no hint is given. */
+int compat_check_results(const struct result *a, const struct result *b,
+                         const struct option_list *vary, struct reasons *out) _must_check_
+	_nonnull_args_(1, 2, 4);
+/* What speaks against their being boots of one kernel in one experiment. */
+int compat_check_boots(const struct result *a, const struct result *b,
+                       struct reasons *out) _must_check_ _nonnull_;
+/* In settings some keys describe the kernel or the machine. */
+bool compat_is_setting(const char *key) _nonnull_;

@@ -60,6 +60,7 @@ struct result *result_free(struct result *r)
 {
 	if (r) {
 		json_decref(r->tree);
+		free(r->path);
 		free(r);
 	}
 	return NULL;
@@ -151,6 +152,16 @@ int result_row(struct result *r, unsigned boot, unsigned round, const char *pass
 	return 0;
 }
 
+int result_row_order(struct result *r, unsigned order)
+{
+	const json_t *rows = json_object_get(r->tree, "repetitions");
+	json_t *row = json_array_get(rows, json_array_size(rows) - 1);
+
+	if (!r->row || order > RESULT_MAX_ORDER)
+		return -EINVAL;
+	return json_object_set_new(row, "order", json_integer((json_int_t)order)) < 0 ? -ENOMEM : 0;
+}
+
 static int declare_known(struct result *r, const char *name)
 {
 	const struct metric_row *row = metric_find(name);
@@ -224,6 +235,11 @@ int result_write(const struct result *r, const char *path, bool force)
 	if (e < 0)
 		log_error("standard output: cannot write the result: %s", strerror(-e));
 	return e;
+}
+
+const char *result_path(const struct result *r)
+{
+	return r->path ? r->path : "this result";
 }
 
 const json_t *result_json(const struct result *r)

@@ -12,8 +12,12 @@
  *     "better": { "elapsed": "less", … },          less, more or none
  *     "denominators": { "operations": …, "touches": …, "calls.madvise": … },
  *     "fidelity": { "plan": {…}, "lost": 0, "mismatches": 0, … },
- *     "repetitions": [ { "boot": 0, "round": 0, "pass": "time", "metrics": { "elapsed": 1.23, … } }
- * ] }
+ *     "repetitions": [ { "boot": 0, "round": 0, "pass": "time", "order": 2,
+ *                        "metrics": { "elapsed": 1.23, … } } ] }
+ *
+ * "order" is the folio order that a row was made with, in a result that swept
+ * sizes; otherwise it is absent. A metric has a value for each order then, and
+ * diff compares each order by itself.
  *
  * What diff asks of provenance and fidelity; all of it may be absent:
  *
@@ -26,7 +30,13 @@
  *   fidelity.incomplete (true) withhold the verdict.
  * - fidelity.streamed (true) withholds it for metrics in s, ms, us or ns.
  * - a source whose dropped is above 0 withholds it for metrics of the pass of
- *   its name.
+ *   its name. Both sides must have used the same sources of locks: all of
+ *   provenance.sources with "used" but the passes "time" and "latency".
+ * - lab { "virtual_cpus", "real_cpus", "emulated" }: with more virtual than
+ *   real CPUs, or emulated (true), times and shares of locks get no verdict, and
+ *   contentions only one about a tenfold change.
+ * - debug_locks (true: the kernel has lockdep and debug spinlocks): times that
+ *   are not a lock's, and shares of CPU time, get none.
  */
 #pragma once
 
@@ -41,11 +51,12 @@
 #define RESULT_VERSION 1
 
 /* Bounds of a file that is read. */
-#define RESULT_MAX_BYTES (16u << 20)
+#define RESULT_MAX_BYTES (32u << 20)
 #define RESULT_MAX_ROWS 10000u
 #define RESULT_MAX_METRICS 4096u /* different names in a file */
 #define RESULT_MAX_NAME 255u /* bytes of a metric's name, unit or pass */
 #define RESULT_MAX_PRIMARY 10u
+#define RESULT_MAX_ORDER 20u
 #define RESULT_MAX_VALUE 1e100 /* either sign: squares and sums of squares stay finite */
 
 /* The pass that times; a metric found in several passes is taken from it. */
@@ -78,11 +89,26 @@ int result_metric(struct result *r, const char *name, const char *unit, enum res
 /* Begins a row; values go to it until the next row. */
 int result_row(struct result *r, unsigned boot, unsigned round,
                const char *pass) _must_check_ _nonnull_;
+/* The row just begun was made with folios of this order. -EINVAL beyond RESULT_MAX_ORDER. */
+int result_row_order(struct result *r, unsigned order) _must_check_ _nonnull_;
 /*
  * A metric that was not declared is declared as its row of metrics.h says, else
  * as exploratory without a unit. -EINVAL before the first row or beyond RESULT_MAX_VALUE.
  */
 int result_value(struct result *r, const char *name, double value) _must_check_ _nonnull_;
+
+/*
+ * Adds the rows of other boots of the same kernel: their boots are numbered on
+ * from `boot`, for which result_next_boot() is the first that is free. -EINVAL,
+ * with one line that names both files and what differs, when trace, kernel,
+ * machine, settings, options, plan or sources are not the same; `into` is
+ * unchanged then; otherwise objects of it that were borrowed before are gone. Denominators become
+ * means over boots; of fidelity the larger number, or what is true, is kept; dropped events of
+ * sources are summed.
+ */
+int result_append(struct result *into, const struct result *from,
+                  unsigned boot) _must_check_ _nonnull_;
+unsigned result_next_boot(const struct result *r) _nonnull_;
 
 /* Both print their one line. Writing "-" goes to standard output. */
 int result_write(const struct result *r, const char *path, bool force) _must_check_ _nonnull_;
@@ -92,6 +118,8 @@ int result_write(const struct result *r, const char *path, bool force) _must_che
  */
 int result_read(struct result **out, const char *path) _must_check_ _nonnull_;
 
+/* The file it was read from, for messages; of one made here "this result". */
+const char *result_path(const struct result *r) _nonnull_;
 /* The whole tree, borrowed. */
 const json_t *result_json(const struct result *r) _nonnull_;
 const char *result_unit(const struct result *r, const char *name) _nonnull_;

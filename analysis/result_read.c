@@ -131,6 +131,12 @@ static bool is_index(const json_t *j)
 	return json_is_integer(j) && json_integer_value(j) >= 0 && json_integer_value(j) <= INT_MAX;
 }
 
+/* An order is there only where sizes were swept. */
+static bool is_order(const json_t *j)
+{
+	return !j || (is_index(j) && json_integer_value(j) <= RESULT_MAX_ORDER);
+}
+
 static int check_rows(struct fault *f, const json_t *tree)
 {
 	const json_t *rows = json_object_get(tree, "repetitions"), *row;
@@ -147,6 +153,9 @@ static int check_rows(struct fault *f, const json_t *tree)
 		    !is_index(json_object_get(row, "round")) ||
 		    !name_fits(json_string_value(json_object_get(row, "pass"))))
 			return fault(f, "row %zu lacks a boot, round or pass", i);
+		if (!is_order(json_object_get(row, "order")))
+			return fault(f, "row %zu: its order is not a number from 0 to %u", i,
+			             RESULT_MAX_ORDER);
 		if (check_numbers(&inner, "metrics", json_object_get(row, "metrics")) < 0)
 			return fault(f, "row %zu: %.200s", i, inner.text);
 		if (json_object_update(names, json_object_get(row, "metrics")) < 0)
@@ -246,7 +255,12 @@ int result_read(struct result **out, const char *path)
 		return r;
 	}
 	r = result_wrap(out, tree);
-	if (r >= 0)
-		take_ptr(tree);
-	return r;
+	if (r < 0)
+		return r;
+	take_ptr(tree);
+	(*out)->path = strdup(path);
+	if ((*out)->path)
+		return 0;
+	*out = result_free(*out);
+	return -ENOMEM;
 }

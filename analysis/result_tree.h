@@ -7,6 +7,7 @@
 struct result {
 	json_t *tree;
 	json_t *row; /* the last row's metrics, or NULL */
+	char *path; /* NULL: not read from a file */
 };
 
 /* Takes tree over when it succeeds. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/settings.h"
 #include "common/cleanup.h"
@@ -118,6 +119,10 @@ int replay_result_provenance(struct result *r, const struct replay_setup *setup,
 		error = put(to, "cmdline", command_line());
 	if (error >= 0)
 		error = put(to, "spinlock", json_string(settings_spinlock_kind()));
+	/* A kernel with LOCK_STAT has lockdep and debug spinlocks: its times are not the kernel's.
+	 */
+	if (error >= 0)
+		error = put(to, "debug_locks", json_boolean(!access("/proc/lock_stat", F_OK)));
 	if (error >= 0)
 		error = put(to, "settings_before", result_pairs(next_setting, before));
 	if (error >= 0)

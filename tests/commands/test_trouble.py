@@ -228,7 +228,7 @@ def test_results_that_are_none():
             path = lib.store(folder, name, data)
             one_line(1, 'diff', path, path, words=[path, why])
         one_line(1, 'diff', folder, folder, words=[folder])
-        one_line(1, 'diff', '/dev/zero', '/dev/zero', words=['/dev/zero', '16 MiB'])
+        one_line(1, 'diff', '/dev/zero', '/dev/zero', words=['/dev/zero', '32 MiB'])
 
 
 def forks(count, deep):

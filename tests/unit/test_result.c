@@ -277,6 +277,10 @@ static void test_wrong_types_are_refused(void **state)
 		"\"metrics\": {}}]",
 		"\"repetitions\": [{\"boot\": 0, \"round\": 0, \"pass\": 1, \"metrics\": {}}]",
 		"\"repetitions\": [{\"boot\": 0, \"round\": 0, \"pass\": \"t\", \"metrics\": []}]",
+		"\"repetitions\": [{\"boot\": 0, \"round\": 0, \"pass\": \"t\", \"order\": 21, "
+		"\"metrics\": {}}]",
+		"\"repetitions\": [{\"boot\": 0, \"round\": 0, \"pass\": \"t\", \"order\": null, "
+		"\"metrics\": {}}]",
 		"\"repetitions\": [{\"boot\": 0, \"round\": 0, \"pass\": \"t\", \"metrics\": "
 		"{\"a\": null}}]",
 	};
