@@ -3,10 +3,10 @@
 import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SUFFIXES = ('.c', '.h', '.py', '.sh', '.build', '.ini', '.scd')
+SUFFIXES = ('.c', '.h', '.py', '.sh', '.build', '.ini', '.scd', '.patch', '.config')
 NAMED = ('meson_options.txt', '.clang-format')
 # Folders whose files are programs without a suffix.
-SCRIPTS = ('scripts', '.ci', os.path.join('tests', 'bench'))
+SCRIPTS = ('scripts', '.ci', os.path.join('tests', 'bench'), os.path.join('replay', 'lab'))
 
 
 def is_source(folder, name):
