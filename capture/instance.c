@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Life of a tracefs instance. libtracefs would mount tracefs when it is not
- * mounted: we look first, since recording must not change the system.
- */
+/* Life of a tracefs instance. */
 
-#include <dirent.h>
 #include <event-parse.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,107 +26,6 @@ static bool any_left;
 bool instance_any_left(void)
 {
 	return any_left;
-}
-
-static int directory_empty(const char *path, bool *empty)
-{
-	struct dirent *entry;
-	DIR *dir = opendir(path);
-
-	if (!dir)
-		return error_errno();
-	*empty = true;
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			*empty = false;
-	closedir(dir);
-	return 0;
-}
-
-static int check_usable(const char *path)
-{
-	_cleanup_free_ char *instances = NULL;
-	bool empty;
-	int r = directory_empty(path, &empty);
-
-	if (r == -EACCES || r == -EPERM) {
-		log_error("%s: no access: run as root, or have it mounted with a gid of yours",
-		          path);
-		return -EPERM;
-	}
-	if (r < 0) {
-		log_error("%s: %s", path, strerror(-r));
-		return r;
-	}
-	if (empty) {
-		log_error("%s is empty: kernel lockdown hides tracing, boot with "
-		          "lockdown=integrity or without lockdown",
-		          path);
-		return -EPERM;
-	}
-	if (asprintf(&instances, "%s/instances", path) < 0)
-		return -ENOMEM;
-	if (access(instances, F_OK) < 0) {
-		log_error("%s: this kernel has no trace instances: recording needs "
-		          "CONFIG_TRACING and 5.4 or later",
-		          path);
-		return -ENOENT;
-	}
-	if (access(instances, W_OK) < 0) {
-		log_error("%s: may not be written: run as root", instances);
-		return -EPERM;
-	}
-	return 0;
-}
-
-static bool is_mounted(const char *path)
-{
-	FILE *f = setmntent("/proc/self/mounts", "re");
-	struct mntent *m;
-	bool found = false;
-
-	while (f && !found && (m = getmntent(f)))
-		found = !strcmp(m->mnt_type, "tracefs") && !strcmp(m->mnt_dir, path);
-	if (f)
-		endmntent(f);
-	return found;
-}
-
-/* Only the usual places: recovery after a kill looks there. */
-static const char *find_mounted(void)
-{
-	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		/* Looking into debugfs makes the kernel mount it there. */
-		if ((i == 0 || access("/sys/kernel/debug/tracing/trace", F_OK) == 0) &&
-		    is_mounted(places[i]))
-			return places[i];
-	return NULL;
-}
-
-int instance_check(void)
-{
-	const char *path = find_mounted();
-	int r;
-
-	if (!path) {
-		log_error("tracefs is not mounted: `mount -t tracefs tracefs /sys/kernel/tracing` "
-		          "as root");
-		return -ENOENT;
-	}
-	r = check_usable(path);
-	if (r < 0)
-		return r;
-	if (tracefs_set_tracing_dir((char *)path) < 0)
-		return -ENOMEM;
-	if (!tracefs_event_file_exists(NULL, "syscalls", "sys_enter_mmap", "format")) {
-		log_error("%s/events has no syscalls: recording needs a kernel with "
-		          "CONFIG_FTRACE_SYSCALLS",
-		          path);
-		return -ENOENT;
-	}
-	return 0;
 }
 
 static size_t page_bytes_read(void)

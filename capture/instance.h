@@ -15,8 +15,13 @@
 struct instance;
 struct journal;
 
+/* Where tracefs is mounted, NULL: nowhere. */
+const char *instance_tracefs(void);
+
 /* Tracefs is there and may be used; otherwise one line with the remedy and -EPERM or -ENOENT. */
 int instance_check(void) _must_check_;
+/* The same, with "cause: remedy" in why instead of the line. */
+int instance_explain(char *why, size_t size) _must_check_ _nonnull_;
 
 /*
  * Creates mmtape-PID-N with the clock `mono`, switched off, with buffers of

@@ -20,6 +20,13 @@ struct instance;
  * there. Optional ones that this kernel lacks are left out.
  */
 int points_new(struct points **out, bool futex) _must_check_ _nonnull_;
+/*
+ * Whether the tracepoints of one system ("syscalls", "exceptions") that are needed
+ * are there: 0, or -ENOENT with the first that is not as "cause: remedy" in why. Tracefs
+ * must be usable (instance_check()).
+ */
+int points_explain(const char *system, char *why, size_t size) _must_check_ _nonnull_;
+
 struct points *points_free(struct points *p);
 
 /* Switches all of them on or off in the instance; leaves on before enters, off after them. */

@@ -230,16 +230,27 @@ static int point_load(struct points *p, const char *system, const char *name, un
 	return r;
 }
 
-static int missing(const char *system, const char *name)
+static int say_missing(char *why, size_t size, const char *system, const char *name)
 {
 	if (!strcmp(system, "exceptions"))
-		log_error("this kernel has no tracepoint %s:%s: recording needs the page fault "
-		          "events of x86-64",
-		          system, name);
+		snprintf(why, size,
+		         "this kernel has no tracepoint %s:%s: recording needs the page fault "
+		         "events of x86-64",
+		         system, name);
 	else
-		log_error("this kernel has no tracepoint %s:%s, which recording needs", system,
-		          name);
+		snprintf(why, size,
+		         "this kernel has no tracepoint %s:%s: recording needs one with it", system,
+		         name);
 	return -ENOENT;
+}
+
+static int missing(const char *system, const char *name)
+{
+	char why[192];
+	int r = say_missing(why, sizeof(why), system, name);
+
+	log_error("%s", why);
+	return r;
 }
 
 static int rows_load(struct points *p)
@@ -252,6 +263,22 @@ static int rows_load(struct points *p)
 			return missing(row->system, row->name);
 		if (r < 0)
 			return r;
+	}
+	return 0;
+}
+
+int points_explain(const char *system, char *why, size_t size)
+{
+	char name[48];
+
+	for (size_t i = 0; i < ARRAY_SIZE(point_rows); i++)
+		if (point_rows[i].need == NEED_ALWAYS && !strcmp(point_rows[i].system, system) &&
+		    !tracefs_event_file_exists(NULL, system, point_rows[i].name, "format"))
+			return say_missing(why, size, system, point_rows[i].name);
+	for (size_t i = 0; i < ARRAY_SIZE(needed_calls) && !strcmp(system, "syscalls"); i++) {
+		snprintf(name, sizeof(name), "sys_exit_%s", call_name(needed_calls[i]));
+		if (!tracefs_event_file_exists(NULL, system, name, "format"))
+			return say_missing(why, size, system, name);
 	}
 	return 0;
 }
