@@ -20,6 +20,9 @@ int settings_describe(struct trace_meta *meta) _must_check_ _nonnull_;
 /* 1: a read fault on anonymous memory maps the shared zero page here, 0: a fresh page. */
 int settings_probe_zero_page(void) _must_check_;
 
+/* Whether this process could place a heap anywhere; otherwise brk has to be emulated. */
+bool settings_probe_heap(void);
+
 /*
  * The kind of spinlock this kernel runs with: "queued", "test-and-set",
  * "paravirtual", "rtmutex" or "unknown". Results of different kinds are not

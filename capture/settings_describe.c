@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
@@ -194,6 +195,17 @@ int settings_probe_zero_page(void)
 	before = minor_faults() - before;
 	munmap((void *)area, PROBE_PAGES * page);
 	return before >= PROBE_PAGES / 2;
+}
+
+bool settings_probe_heap(void)
+{
+	unsigned size;
+
+	/* Without privilege it takes checkpoint and restore in the kernel. */
+	if (!prctl(PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0))
+		return true;
+	/* Refused for want of privilege, or only for the address. */
+	return prctl(PR_SET_MM, PR_SET_MM_BRK, 0, 0, 0) && errno != EPERM;
 }
 
 int settings_describe(struct trace_meta *meta)

@@ -12,7 +12,6 @@
 #include "replay/memory.h"
 #include "replay/replay_options.h"
 #include "replay/sandbox.h"
-#include "replay/space.h"
 
 #define MAX_COPIES 1024
 #define MAX_REPEAT 10000
@@ -127,7 +126,7 @@ void replay_compile_defaults(struct compile_options *options, const struct trace
 {
 	options->max_tasks = sandbox_max_tasks();
 	options->max_plan_bytes = memory_total() / 2;
-	options->emulate_brk = !space_can_place_heap();
+	options->emulate_brk = !settings_probe_heap();
 	options->write_reads = !trace_meta_get_u64(trace, META_ZERO_PAGE, 1);
 }
 

@@ -126,16 +126,6 @@ static int set_break(uint64_t start)
 	return 0;
 }
 
-bool space_can_place_heap(void)
-{
-	unsigned size;
-
-	if (!prctl(PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0))
-		return true;
-	/* Refused for want of privilege, or only for the address. */
-	return prctl(PR_SET_MM, PR_SET_MM_BRK, 0, 0, 0) && errno != EPERM;
-}
-
 static int place_heap(const struct plan_space *space)
 {
 	int r;

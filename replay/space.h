@@ -18,6 +18,3 @@
  * its one line and returns a negative errno when it fails.
  */
 int space_start(int plan_fd, int state_fd, uint32_t task, uint32_t space) _must_check_;
-
-/* Whether this process could place a heap anywhere; otherwise brk has to be emulated. */
-bool space_can_place_heap(void);

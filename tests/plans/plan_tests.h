@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "capture/settings.h"
 #include "common/command.h"
 #include "replay/execute.h"
 #include "tests/plans/plan_build.h"

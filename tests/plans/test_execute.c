@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Calls and touches of plans made by hand, run for real. */
 
-#include "replay/space.h"
 #include "tests/plans/plan_tests.h"
 
 static void test_single_task(void **state)
@@ -189,7 +188,7 @@ static void test_heap(void **state)
 	build_op(&build, t, plan_head(PLAN_TOUCH, 0, EFAULT, 1, 0), 1, heap + 32 * PAGE);
 	build_op(&build, t, plan_head(PLAN_BRK, 0, ENOMEM, 0, 0), 1, BASE);
 	op_simple(t, PLAN_EXIT, 0);
-	if (!space_can_place_heap()) {
+	if (!settings_probe_heap()) {
 		print_message("this kernel lets us place no heap: skipped\n");
 		build_finish(&build, &plan);
 		return;
