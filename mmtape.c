@@ -17,6 +17,7 @@ extern const struct command command_salvage;
 extern const struct command command_replay;
 extern const struct command command_verify;
 extern const struct command command_diff;
+extern const struct command command_doctor;
 extern const struct command command_replay_space;
 
 /* clang-format off */
@@ -29,6 +30,7 @@ static const struct command *const commands[] = {
 	&command_replay,
 	&command_verify,
 	&command_diff,
+	&command_doctor,
 	&command_replay_space,
 	NULL,
 };

@@ -37,6 +37,9 @@ struct journal_entry {
 
 struct journal;
 
+/* The folder of the files; it may not be there yet. */
+int journal_dir_path(char *out, size_t size) _must_check_ _nonnull_;
+
 /* Creates and locks the file. Prints its line; -EACCES, -ENOSPC … */
 int journal_new(struct journal **out) _must_check_ _nonnull_;
 /* Everything was undone: removes the file. */

@@ -10,4 +10,3 @@
 bool journal_entry_valid(enum journal_kind kind, const char *name, const char *old) _nonnull_;
 /* This process's journal with that file, or NULL. */
 const struct journal *journal_find_own(dev_t device, ino_t inode);
-int journal_dir_path(char *out, size_t size) _must_check_ _nonnull_;

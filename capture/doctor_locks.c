@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the lock sources take. */
+
+#include <linux/capability.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/doctor_checks.h"
+#include "capture/instance.h"
+#include "capture/settings.h"
+#include "capture/sysfile.h"
+#include "common/cleanup.h"
+
+void doctor_ask_spinlocks(struct doctor_answer *a)
+{
+	const char *kind = settings_spinlock_kind();
+
+	if (!strcmp(kind, "test-and-set"))
+		doctor_no(a,
+		          "a CPU without the hypervisor bit (QEMU: -cpu max,-hypervisor), or KVM "
+		          "with paravirtual spinlocks",
+		          "test-and-set, as in a guest: they fire no contention events and queue "
+		          "nobody");
+	else if (!strcmp(kind, "unknown"))
+		doctor_no(a, "results are compared with those of this machine only",
+		          "the kind is not known");
+	else
+		doctor_yes(a, "%s", kind);
+}
+
+/* Names are always there; addresses are all zero when they are hidden. */
+static bool symbols_shown(bool *any)
+{
+	_cleanup_fclose_ FILE *f = sysfile_open("/proc/kallsyms");
+	unsigned long long address;
+	char line[512];
+
+	*any = false;
+	while (f && fgets(line, sizeof(line), f)) {
+		*any = true;
+		if (sscanf(line, "%llx", &address) == 1 && address)
+			return true;
+	}
+	return false;
+}
+
+void doctor_ask_symbols(struct doctor_answer *a)
+{
+	uint64_t restricted = 0;
+	bool any;
+
+	if (symbols_shown(&any)) {
+		doctor_yes(a, "with addresses");
+		return;
+	}
+	if (sysfile_read_u64("/proc/sys/kernel/kptr_restrict", &restricted) < 0)
+		restricted = 0;
+	if (!any)
+		doctor_no(a, "a kernel with CONFIG_KALLSYMS", "/proc/kallsyms has no names");
+	else if (restricted == 2)
+		doctor_no(a, "`sysctl kernel.kptr_restrict=0` as root",
+		          "sysctl kernel.kptr_restrict is 2, which hides addresses from everyone");
+	else
+		doctor_no(a, "run as root",
+		          "addresses are hidden without CAP_SYSLOG (kernel.kptr_restrict is %llu)",
+		          (unsigned long long)restricted);
+}
+
+void doctor_ask_perf(struct doctor_answer *a)
+{
+	char text[SYSFILE_MAX];
+
+	if (sysfile_read("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) < 0)
+		doctor_no(a, "a kernel with CONFIG_PERF_EVENTS", "this kernel has no perf events");
+	else if (doctor_has_capability(CAP_PERFMON) || doctor_has_capability(CAP_SYS_ADMIN) ||
+	         atoi(text) <= 1)
+		doctor_yes(a, "kernel.perf_event_paranoid %.8s", text);
+	else
+		doctor_no(a, "run as root, or `sysctl kernel.perf_event_paranoid=1` as root",
+		          "kernel.perf_event_paranoid is %.8s, so kernel code may not be sampled",
+		          text);
+}
+
+const char *doctor_tracefs(struct doctor_answer *a)
+{
+	const char *path = instance_tracefs();
+	char why[256];
+
+	/* That it has no system calls is another matter. */
+	if (path && (instance_explain(why, sizeof(why)) == 0 || access(path, X_OK) == 0))
+		return path;
+	doctor_no(a, "see tracefs", "tracefs cannot be used");
+	return NULL;
+}
+
+static bool tracefs_has(const char *tracefs, const char *file)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", tracefs, file);
+	return access(path, F_OK) == 0;
+}
+
+void doctor_ask_kprobes(struct doctor_answer *a)
+{
+	const char *tracefs = doctor_tracefs(a);
+
+	if (!tracefs)
+		return;
+	if (tracefs_has(tracefs, "kprobe_events"))
+		doctor_yes(a, "functions can be counted as they are entered");
+	else
+		doctor_no(a, "a kernel with CONFIG_KPROBE_EVENTS",
+		          "this kernel has no kprobe events");
+}
+
+void doctor_ask_histograms(struct doctor_answer *a)
+{
+	const char *tracefs = doctor_tracefs(a);
+
+	if (!tracefs)
+		return;
+	if (tracefs_has(tracefs, "events/sched/sched_process_exit/hist"))
+		doctor_yes(a, "events are counted in the kernel");
+	else
+		doctor_no(a, "a kernel with CONFIG_HIST_TRIGGERS",
+		          "this kernel has no histogram triggers");
+}
+
+void doctor_ask_profiler(struct doctor_answer *a)
+{
+	const char *tracefs = doctor_tracefs(a);
+	char path[PATH_MAX];
+	int fd;
+
+	if (!tracefs)
+		return;
+	if (!tracefs_has(tracefs, "function_profile_enabled")) {
+		doctor_no(a, "a kernel with CONFIG_FUNCTION_PROFILER",
+		          "this kernel has no function profiler");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/available_filter_functions", tracefs);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		doctor_no(a, "boot without lockdown", "kernel lockdown refuses it: %s",
+		          strerror(errno));
+		return;
+	}
+	close(fd);
+	doctor_yes(a, "calls of a function are counted per CPU");
+}
