@@ -14,6 +14,7 @@ struct doctor_check {
 	const char *topic, *name;
 	unsigned need;
 	void (*ask)(struct doctor_answer *a);
+	int (*each)(struct doctor_report *report); /* instead: adds lines of its own */
 };
 
 /* clang-format off */
@@ -35,6 +36,7 @@ static const struct doctor_check doctor_checks[] = {
 	{ "replay", "memory cgroups", DOCTOR_OPTIONAL, doctor_ask_memory_cgroup },
 	{ "replay", "swap", DOCTOR_OPTIONAL, doctor_ask_swap },
 	{ "replay", "zram", DOCTOR_OPTIONAL, doctor_ask_zram },
+	{ "locks", .each = doctor_each_source },
 	{ "locks", "spinlocks", DOCTOR_OPTIONAL, doctor_ask_spinlocks },
 	{ "locks", "kernel symbols", DOCTOR_OPTIONAL, doctor_ask_symbols },
 	{ "locks", "perf events", DOCTOR_OPTIONAL, doctor_ask_perf },
@@ -97,34 +99,43 @@ const char *doctor_need_capability(void)
 	return geteuid() ? "run as root" : "allow it where root lost it (container, systemd unit)";
 }
 
-static struct doctor_line *report_add(struct doctor_report *report, const char *topic,
-                                      const char *name, unsigned need)
+struct doctor_answer *doctor_add(struct doctor_report *report, const char *topic, const char *name,
+                                 unsigned need)
 {
 	struct doctor_line *lines =
-		realloc(report->lines, (report->count + 1) * sizeof(*report->lines));
+		reallocarray(report->lines, report->count + 1, sizeof(*report->lines));
 
 	if (!lines)
 		return NULL;
 	report->lines = lines;
 	lines += report->count++;
 	*lines = (struct doctor_line){ .topic = topic, .name = name, .need = need };
-	return lines;
+	return &lines->answer;
+}
+
+static int ask(struct doctor_report *report, const struct doctor_check *check)
+{
+	struct doctor_answer *answer;
+
+	if (check->each)
+		return check->each(report);
+	answer = doctor_add(report, check->topic, check->name, check->need);
+	if (!answer)
+		return -ENOMEM;
+	check->ask(answer);
+	return 0;
 }
 
 int doctor_examine(struct doctor_report *out)
 {
-	*out = (struct doctor_report){ 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(doctor_checks); i++) {
-		const struct doctor_check *check = &doctor_checks[i];
-		struct doctor_line *line = report_add(out, check->topic, check->name, check->need);
+	int r = 0;
 
-		if (!line) {
-			doctor_report_clear(out);
-			return -ENOMEM;
-		}
-		check->ask(&line->answer);
-	}
-	return 0;
+	*out = (struct doctor_report){ 0 };
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(doctor_checks); i++)
+		r = ask(out, &doctor_checks[i]);
+	if (r < 0)
+		doctor_report_clear(out);
+	return r;
 }
 
 void doctor_report_clear(struct doctor_report *report)

@@ -10,6 +10,10 @@ void doctor_no(struct doctor_answer *a, const char *remedy, const char *fmt, ...
 /* With a sentence "cause: remedy", as the checks of other modules give it. */
 void doctor_no_sentence(struct doctor_answer *a, const char *sentence) _nonnull_;
 
+/* A line more; NULL without memory. Valid until the next. */
+struct doctor_answer *doctor_add(struct doctor_report *report, const char *topic, const char *name,
+                                 unsigned need) _must_check_ _nonnull_;
+
 /* Whether the effective set has a capability, by its number. */
 bool doctor_has_capability(unsigned capability);
 /* The remedy where one is missing: to be root, or to let root have it. */
@@ -37,6 +41,8 @@ void doctor_ask_memory_cgroup(struct doctor_answer *a);
 void doctor_ask_swap(struct doctor_answer *a);
 void doctor_ask_zram(struct doctor_answer *a);
 
+/* Every lock source. */
+int doctor_each_source(struct doctor_report *report);
 void doctor_ask_spinlocks(struct doctor_answer *a);
 void doctor_ask_symbols(struct doctor_answer *a);
 void doctor_ask_perf(struct doctor_answer *a);

@@ -11,8 +11,27 @@
 #include "capture/doctor_checks.h"
 #include "capture/instance.h"
 #include "capture/settings.h"
+#include "capture/sources.h"
 #include "capture/sysfile.h"
 #include "common/cleanup.h"
+
+int doctor_each_source(struct doctor_report *report)
+{
+	const struct source_options options = { .exclusive = true };
+
+	for (const struct source *const *s = lock_sources; *s; s++) {
+		struct doctor_answer *a = doctor_add(report, "locks", (*s)->name, DOCTOR_OPTIONAL);
+		char why[sizeof(a->cause)] = "";
+
+		if (!a)
+			return -ENOMEM;
+		if ((*s)->check(&options, why, sizeof(why)) < 0)
+			doctor_no_sentence(a, why);
+		else
+			doctor_yes(a, "%s", (*s)->gives);
+	}
+	return 0;
+}
 
 void doctor_ask_spinlocks(struct doctor_answer *a)
 {
