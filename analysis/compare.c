@@ -9,6 +9,9 @@
 #include "common/cleanup.h"
 
 #define LEVELS "vmstat.nr_"
+#define LOCKS "lock."
+/* The value of a name: a set of orders, and above it the place of the first of its metrics. */
+#define ORDERS_BITS 32
 
 static const struct result *first_of(const struct side *side)
 {
@@ -36,21 +39,31 @@ static bool is_primary(const struct comparison *c, const char *name)
 	return result_is_primary(first_of(c->a), name) && result_is_primary(first_of(c->b), name);
 }
 
+/* "lock.zone.free.acquisitions_per_folio" belongs to "lock.acquisitions": the rates are one count.
+ */
+static void set_lock_family(struct compared *m)
+{
+	const char *measure = strrchr(m->name, '.') + 1;
+	size_t len = strcspn(measure, "_");
+
+	snprintf(m->family, sizeof(m->family), LOCKS "%.*s", (int)(len < 26 ? len : 26), measure);
+}
+
 /*
  * Of a primary metric its own, else the group of names: what stands before '.'
  * or '/'. Levels of /proc/vmstat are apart from its counters: their
- * differences are mostly noise, and many.
+ * differences are mostly noise, and many. Locks have a family per measure.
  */
 static void set_family(struct compared *m)
 {
 	size_t len = strcspn(m->name, "./");
 
-	if (!m->primary && !strncmp(m->name, LEVELS, strlen(LEVELS))) {
-		snprintf(m->family, sizeof(m->family), "levels");
-		return;
-	}
 	if (m->primary)
 		snprintf(m->family, sizeof(m->family), COMPARE_PRIMARY);
+	else if (!strncmp(m->name, LEVELS, strlen(LEVELS)))
+		snprintf(m->family, sizeof(m->family), "levels");
+	else if (!strncmp(m->name, LOCKS, strlen(LOCKS)))
+		set_lock_family(m);
 	else if (m->name[len] && strncmp(m->name, COMPARE_PRIMARY, len))
 		snprintf(m->family, sizeof(m->family), "%.*s", (int)(len < 31 ? len : 31), m->name);
 	else
@@ -71,23 +84,27 @@ static double threshold_of(const struct compared *m, const struct sample *null)
 	return fmax(COMPARE_SMALLEST, 2 * spread);
 }
 
-static int fill_metric(struct comparison *c, struct compared *m, const char *name, bool primary,
+static int fill_metric(struct comparison *c, struct compared *m, const struct metric_key *key,
                        const struct side *null_side)
 {
 	struct sample null = { 0 };
 	int r;
 
-	m->name = name;
-	m->unit = unit_of(c, name);
-	m->better = direction_of(c, name);
+	m->name = key->name;
+	m->order = key->order;
+	m->unit = unit_of(c, key->name);
+	m->better = direction_of(c, key->name);
 	m->change = m->low = m->high = m->p = m->threshold = (double)NAN;
-	m->primary = primary;
+	m->primary = is_primary(c, key->name);
 	set_family(m);
-	r = side_sample(c->a, name, c->by_boot, &m->a);
+	r = side_sample(c->a, key, side_pass(c->a, c->b, key), c->by_boot, &m->a);
 	if (r >= 0)
-		r = side_sample(c->b, name, c->by_boot, &m->b);
+		r = side_sample(c->b, key, side_pass(c->b, c->a, key), c->by_boot, &m->b);
 	if (r >= 0 && null_side)
-		r = side_sample(null_side, name, null_side->boots > 1, &null);
+		r = side_sample(null_side, key, side_pass(null_side, c->a, key),
+		                null_side->boots > 1, &null);
+	if (r >= 0)
+		m->shown_only = verdict_is_shown_only(m, &c->where);
 	if (r < 0 || !m->a.n || !m->b.n)
 		goto out;
 	if (m->a.stats.mean == m->b.stats.mean)
@@ -102,11 +119,41 @@ out:
 	return r < 0 ? r : 0;
 }
 
+static size_t count_keys(const struct comparison *c)
+{
+	const char *name;
+	json_t *orders;
+	size_t n = 0;
+
+	json_object_foreach(c->names, name, orders)
+		n += (size_t)__builtin_popcountll((uint64_t)json_integer_value(orders));
+	return n;
+}
+
+/* The metrics of one name, by order; notes where they are. */
+static int collect_name(struct comparison *c, const char *name, json_t *place,
+                        const struct side *null_side)
+{
+	uint64_t orders = (uint64_t)json_integer_value(place);
+
+	json_integer_set(place, (json_int_t)(orders | (uint64_t)c->count << ORDERS_BITS));
+	for (int order = RESULT_NO_ORDER; order <= (int)RESULT_MAX_ORDER; order++) {
+		const struct metric_key key = { name, order };
+		int r;
+
+		if (!(orders & RESULT_ORDER_BIT(order)))
+			continue;
+		r = fill_metric(c, &c->metrics[c->count++], &key, null_side);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int collect(struct comparison *c, const struct side *null_side)
 {
 	const char *name;
-	json_t *unused;
-	size_t at = 0;
+	json_t *place;
 	int r;
 
 	r = side_names(c->a, c->names);
@@ -114,17 +161,16 @@ static int collect(struct comparison *c, const struct side *null_side)
 		r = side_names(c->b, c->names);
 	if (r < 0)
 		return r;
-	c->metrics = calloc(json_object_size(c->names) + 1, sizeof(*c->metrics));
+	c->metrics = calloc(count_keys(c) + 1, sizeof(*c->metrics));
 	if (!c->metrics)
 		return -ENOMEM;
 	for (int primary = 1; primary >= 0; primary--)
-		json_object_foreach(c->names, name, unused)
+		json_object_foreach(c->names, name, place)
 		{
 			if (is_primary(c, name) != primary)
 				continue;
 			c->has_primary |= primary;
-			c->count = at + 1;
-			r = fill_metric(c, &c->metrics[at++], name, primary, null_side);
+			r = collect_name(c, name, place, null_side);
 			if (r < 0)
 				return r;
 		}
@@ -134,8 +180,8 @@ static int collect(struct comparison *c, const struct side *null_side)
 /* Tested together: a family's metrics with the same numbers of values. */
 static bool same_family(const struct compared *m, const struct compared *n)
 {
-	return verdict_can_test(m) && !verdict_is_exact(m) && !strcmp(m->family, n->family) &&
-	       m->a.n == n->a.n && m->b.n == n->b.n;
+	return verdict_can_test(m) && !m->shown_only && !verdict_is_exact(m) &&
+	       !strcmp(m->family, n->family) && m->a.n == n->a.n && m->b.n == n->b.n;
 }
 
 static int test_family(struct comparison *c, size_t first)
@@ -196,7 +242,7 @@ static void decide_all(struct comparison *c)
 	for (size_t i = 0; i < c->count; i++) {
 		struct compared *m = &c->metrics[i];
 
-		verdict_decide(m, c->a, c->b);
+		verdict_decide(m, c);
 		if (c->reasons.count) {
 			m->changed = false;
 			m->verdict = VERDICT_NONE;
@@ -204,7 +250,7 @@ static void decide_all(struct comparison *c)
 		}
 		any |= m->verdict != VERDICT_NONE;
 		if (m->primary)
-			c->withheld |= m->verdict == VERDICT_NONE && !m->changed;
+			c->withheld |= m->verdict == VERDICT_NONE && !m->changed && !m->shown_only;
 		if (m->primary || !c->has_primary) {
 			c->better += m->verdict == VERDICT_BETTER;
 			c->worse += m->verdict == VERDICT_WORSE;
@@ -222,6 +268,7 @@ int compare_sides(struct comparison *out, const struct side *a, const struct sid
 	out->by_boot = a->boots > 1 || b->boots > 1;
 	out->threshold_from = options->null_side ? "the results given with --null"
 	                                         : "split halves of A";
+	out->where = verdict_circumstances(a, b);
 	out->names = json_object();
 	if (!out->names)
 		return -ENOMEM;
@@ -251,10 +298,12 @@ void comparison_clear(struct comparison *c)
 	*c = (struct comparison){ 0 };
 }
 
-const struct compared *comparison_find(const struct comparison *c, const char *name)
+const struct compared *comparison_find(const struct comparison *c, const char *name, int order)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (!strcmp(c->metrics[i].name, name))
-			return &c->metrics[i];
-	return NULL;
+	uint64_t place = (uint64_t)json_integer_value(json_object_get(c->names, name));
+	uint64_t below = place & (RESULT_ORDER_BIT(order) - 1);
+
+	if (!(place & RESULT_ORDER_BIT(order)))
+		return NULL;
+	return &c->metrics[(place >> ORDERS_BITS) + (size_t)__builtin_popcountll(below)];
 }

@@ -9,7 +9,12 @@
  *   a family the chance of any false finding is COMPARE_LEVEL (permute.h);
  * - the change must also exceed the larger of COMPARE_SMALLEST and twice the
  *   spread of the same kernel against itself;
- * - whole numbers that do not vary at all on either side are compared exactly.
+ * - whole numbers that do not vary at all on either side are compared exactly;
+ * - a metric of a result that swept sizes is compared for each order by itself,
+ *   all of them in one family;
+ * - on more virtual than real CPUs, times and shares of locks are shown without
+ *   verdict, and contentions count only from COMPARE_FOLD on; with lockdep in the
+ *   kernel, times that are not a lock's are shown without verdict.
  */
 #pragma once
 
@@ -20,13 +25,24 @@
 #define COMPARE_LEVEL 0.01
 #define COMPARE_SMALLEST 0.01
 #define COMPARE_CONFIDENCE 0.99
+#define COMPARE_FOLD 10.0
 #define COMPARE_PRIMARY "primary"
 
 enum verdict { VERDICT_NONE, VERDICT_SAME, VERDICT_BETTER, VERDICT_WORSE };
 
+/* Where the two sides ran, as far as it decides what may be judged. */
+struct circumstances {
+	bool is_virtual; /* more virtual than real CPUs, or emulated, on either side */
+	bool emulated;
+	unsigned virtual_cpus, real_cpus; /* of the side that is; 0: not known */
+	bool debug_locks; /* on either side */
+};
+
 struct compared {
 	const char *name, *unit; /* the comparison's */
-	char family[32]; /* "primary", or the name up to its first '.' or '/', or "run" */
+	int order; /* or RESULT_NO_ORDER */
+	char family[32]; /* "primary"; "lock." and the measure; the name up to its first '.' or
+	                    '/'; or "run" */
 	enum result_better better;
 	bool primary;
 	struct sample a, b;
@@ -37,6 +53,7 @@ struct compared {
 	double threshold; /* the change must be larger */
 	bool changed; /* differs by the rules; for BETTER_NONE too */
 	enum verdict verdict;
+	bool shown_only; /* by rule it gets no verdict here; that is nothing incomplete */
 	char why[160]; /* of the verdict; always set for VERDICT_NONE */
 };
 
@@ -44,10 +61,11 @@ struct comparison {
 	const struct side *a, *b;
 	size_t count;
 	struct compared *metrics; /* primary first, then in the order of the files */
-	json_t *names; /* holds the names */
+	json_t *names; /* holds the names; each one's value says where its metrics are */
+	struct circumstances where;
 	struct reasons reasons; /* not empty: every verdict is VERDICT_NONE */
 	bool by_boot;
-	bool withheld; /* no verdict at all, or none for a primary metric */
+	bool withheld; /* no verdict at all, or none for a primary metric that may have one */
 	size_t better, worse; /* primary metrics; without any, all */
 	bool has_primary;
 	bool exact; /* the tests enumerated every arrangement */
@@ -64,11 +82,15 @@ int compare_sides(struct comparison *out, const struct side *a, const struct sid
                   const struct compare_options *options) _must_check_ _nonnull_;
 void comparison_clear(struct comparison *c) _nonnull_;
 
-const struct compared *comparison_find(const struct comparison *c, const char *name) _nonnull_;
+const struct compared *comparison_find(const struct comparison *c, const char *name,
+                                       int order) _nonnull_;
 const char *verdict_name(enum verdict v);
 
-/* For compare.c: sets changed, verdict and why from the rest. */
-void verdict_decide(struct compared *m, const struct side *a, const struct side *b) _nonnull_;
+/* For compare.c: sets changed, verdict, shown_only and why from the rest. */
+void verdict_decide(struct compared *m, const struct comparison *c) _nonnull_;
+struct circumstances verdict_circumstances(const struct side *a, const struct side *b) _nonnull_;
+/* No verdict whatever the figures are: not tested then, and the reason in why. */
+bool verdict_is_shown_only(struct compared *m, const struct circumstances *where) _nonnull_;
 /* The exact comparison applies: no test is needed. */
 bool verdict_is_exact(const struct compared *m) _nonnull_;
 /* Enough values on both sides, none missing. */

@@ -145,25 +145,24 @@ static int compare_command_lines(const json_t *a, const json_t *b, const struct 
 	                   vary ? " (if on purpose, name cmdline with --vary)" : "");
 }
 
-/* The names of the sources of locks that were used. NULL without memory. */
+/* The sources of locks that were used: "lock_stat, entries", or "none". NULL without memory. */
 static json_t *sources_used(const json_t *provenance)
 {
-	json_t *names = json_array(), *source;
+	char names[200] = "";
+	json_t *source;
 	size_t i;
 
 	json_array_foreach(json_object_get(provenance, "sources"), i, source)
 	{
-		json_t *name = json_object_get(source, "name");
+		const char *name = json_string_value(json_object_get(source, "name"));
+		size_t at = strlen(names);
 
-		if (!json_is_string(name) || !json_is_true(json_object_get(source, "used")) ||
-		    listed(not_sources, ARRAY_SIZE(not_sources), json_string_value(name)))
-			continue;
-		if (json_array_append(names, name) < 0) {
-			json_decref(names);
-			return NULL;
-		}
+		if (name && json_is_true(json_object_get(source, "used")) &&
+		    !listed(not_sources, ARRAY_SIZE(not_sources), name))
+			snprintf(names + at, sizeof(names) - at, "%s%s", at ? ", " : "", name);
 	}
-	return names;
+	/* Cut in the middle of a character it is no UTF-8, and for the message only. */
+	return json_string_nocheck(*names ? names : "none");
 }
 
 static int compare_sources(const json_t *a, const json_t *b, const struct option_list *vary,

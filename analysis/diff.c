@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mmtape diff: compares results. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/diff_format.h"
+#include "analysis/diff_condition.h"
 #include "common/cleanup.h"
 #include "common/command.h"
 #include "common/log.h"
@@ -27,76 +26,6 @@ struct diff_options {
 	struct option_list vary, fail_on;
 };
 
-/* "lru.acquisitions>5%": the change from A to B, in percent, is above 5. */
-struct condition {
-	char metric[RESULT_MAX_NAME + 1];
-	bool above;
-	double percent;
-};
-
-static int parse_condition(const char *text, struct condition *out)
-{
-	const char *at = strpbrk(text, "<>"), *next;
-	char *end;
-
-	/* The last one: a metric's name may hold any of them. */
-	while (at && (next = strpbrk(at + 1, "<>")))
-		at = next;
-	if (!at || at == text || (size_t)(at - text) > RESULT_MAX_NAME)
-		goto wrong;
-	memcpy(out->metric, text, (size_t)(at - text));
-	out->metric[at - text] = '\0';
-	out->above = *at == '>';
-	out->percent = strtod(at + 1, &end);
-	if (end == at + 1 || strcmp(end, "%") || !isfinite(out->percent))
-		goto wrong;
-	return 0;
-wrong:
-	log_error("--fail-on: '%s' is not METRIC>NUMBER%% or METRIC<NUMBER%%, such as "
-	          "'elapsed>5%%'",
-	          text);
-	return -EINVAL;
-}
-
-static bool condition_holds(const struct condition *c, const struct compared *m)
-{
-	/* From 0 to something is more than any percentage. */
-	double percent = isnan(m->change) ? (double)INFINITY : 100 * m->change;
-
-	return m->changed && (c->above ? percent > c->percent : percent < c->percent);
-}
-
-/* Done, failed (a condition holds) or incomplete (one cannot be decided). */
-static int judge_conditions(const struct diff *d, const struct option_list *fail_on)
-{
-	int status = STATUS_DONE;
-
-	for (size_t i = 0; i < fail_on->count; i++) {
-		struct condition c;
-		bool known = false;
-
-		if (parse_condition(fail_on->items[i], &c) < 0)
-			return STATUS_USAGE;
-		for (size_t k = 0; k + 1 < d->side_count; k++) {
-			const struct compared *m = comparison_find(&d->comparisons[k], c.metric);
-
-			if (!m)
-				continue;
-			known = true;
-			if (condition_holds(&c, m))
-				return STATUS_FAILED;
-			if (m->verdict == VERDICT_NONE && !m->changed)
-				status = STATUS_INCOMPLETE;
-		}
-		if (!known) {
-			log_error("--fail-on: no metric '%s' in these results: --all lists them",
-			          c.metric);
-			return STATUS_USAGE;
-		}
-	}
-	return status;
-}
-
 static int final_status(const struct diff *d, const struct diff_options *o)
 {
 	bool withheld = false;
@@ -111,7 +40,7 @@ static int final_status(const struct diff *d, const struct diff_options *o)
 		         d->sides[i + 1].label);
 	}
 	if (o->fail_on.count)
-		return judge_conditions(d, &o->fail_on);
+		return diff_conditions_judge(d, &o->fail_on);
 	return withheld ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
@@ -198,8 +127,8 @@ static int diff_run(int argc, char **argv)
 		  "itself, else taken from split halves of A",
 		  NULL, NULL, false },
 		{ 0, "fail-on", OPTION_LIST, &o.fail_on, "CONDITION",
-		  "exit 1 when it holds, such as 'elapsed>5%' or 'faults<-3%', and is more than "
-		  "noise; 3 when that cannot be told",
+		  "exit 1 when it holds, such as 'elapsed>5%' or 'lru.acquisitions_per_folio>5%', "
+		  "and is more than noise; 3 when that cannot be told",
 		  NULL, NULL, false },
 		{ 0 },
 	};
@@ -218,11 +147,8 @@ static int diff_run(int argc, char **argv)
 		log_error("diff takes from 2 to %d results: `mmtape diff --help`", SIDES_MAX);
 		r = -EINVAL;
 	}
-	for (size_t i = 0; r == 0 && i < o.fail_on.count; i++) {
-		struct condition unused;
-
-		r = parse_condition(o.fail_on.items[i], &unused);
-	}
+	for (size_t i = 0; r == 0 && i < o.fail_on.count; i++)
+		r = diff_condition_check(o.fail_on.items[i]);
 	if (r == 0)
 		r = run_with_sides(&o, argv + 1, (size_t)operands);
 	else

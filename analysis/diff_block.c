@@ -99,13 +99,21 @@ static void print_value(FILE *f, const struct sample *s)
 		fputs("      ", f);
 }
 
-static const char *verdict_word(const struct compared *m)
+/* Under a heading the rest of the name is enough. */
+static unsigned print_name(FILE *f, const struct compared *m)
 {
-	if (!m)
-		return "";
-	if (m->verdict == VERDICT_NONE)
-		return m->changed ? "changed" : "-";
-	return verdict_name(m->verdict);
+	size_t heading = diff_heading(m);
+	unsigned columns;
+
+	if (m->order != RESULT_NO_ORDER)
+		return (unsigned)fprintf(f, "order %d", m->order);
+	columns = escape_text(f, m->name + heading + (heading > 0));
+	if (*diff_unit(m)) {
+		fputs(" (", f);
+		columns += escape_text(f, diff_unit(m)) + 3;
+		fputc(')', f);
+	}
+	return columns;
 }
 
 static void print_row(FILE *f, const struct diff *d, const struct diff_row *row)
@@ -125,35 +133,65 @@ static void print_row(FILE *f, const struct diff *d, const struct diff_row *row)
 		print_value(f, m ? &m->b : &nothing);
 	}
 	fputs("  ", f);
-	columns = escape_text(f, row->any->name);
-	if (*row->any->unit && strcmp(row->any->unit, row->any->name)) {
-		fputs(" (", f);
-		columns += escape_text(f, row->any->unit) + 3;
-		fputc(')', f);
-	}
+	columns = print_name(f, row->any);
 	fprintf(f, "%*s", columns < NAME_WIDTH ? (int)(NAME_WIDTH - columns) : 0, "");
 	for (size_t i = 0; i + 1 < d->side_count; i++)
-		fprintf(f, "%c%s", i ? '/' : ' ', verdict_word(row->cells[i]));
+		fprintf(f, "%c%s", i ? '/' : ' ', diff_verdict(row->cells[i], "-"));
 	fputc('\n', f);
+}
+
+static bool same_heading(const struct compared *a, const struct compared *b)
+{
+	size_t n = diff_heading(a);
+
+	return n == diff_heading(b) && !strncmp(a->name, b->name, n);
+}
+
+static void print_heading(FILE *f, const struct compared *m)
+{
+	char heading[RESULT_MAX_NAME + 1];
+
+	snprintf(heading, sizeof(heading), "%.*s", (int)diff_heading(m), m->name);
+	escape_text(f, heading);
+	if (m->order != RESULT_NO_ORDER && *diff_unit(m)) {
+		fputs(" (", f);
+		escape_text(f, diff_unit(m));
+		fputc(')', f);
+	}
+	fputs(":\n", f);
+}
+
+static void print_rows(FILE *f, const struct diff *d, const struct diff_rows *rows)
+{
+	/* Found without having been looked for: set apart. */
+	static const char *const titles[] = {
+		[DIFF_PRIMARY] = "primary",
+		[DIFF_LOCKS] = "exploratory, locks by role",
+		[DIFF_OTHER] = "exploratory",
+	};
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct diff_row *row = &rows->rows[i], *last = i ? row - 1 : NULL;
+
+		if (last ? last->section != row->section : row->section == DIFF_LOCKS)
+			fprintf(f, "%s%s:\n", last ? "\n" : "", titles[row->section]);
+		if (diff_heading(row->any) &&
+		    (!last || last->section != row->section || !same_heading(last->any, row->any)))
+			print_heading(f, row->any);
+		print_row(f, d, row);
+	}
 }
 
 static int print_block(FILE *f, const struct diff *d)
 {
 	struct diff_rows rows;
-	bool exploratory = false;
 	int r;
 
 	r = diff_rows_new(d, DIFF_LARGEST, &rows);
 	if (r < 0)
 		return r;
 	print_header(f, d);
-	for (size_t i = 0; i < rows.count; i++) {
-		/* Found without having been looked for: set apart. */
-		if (!rows.rows[i].any->primary && !exploratory && i > 0)
-			fputs("\nexploratory:\n", f);
-		exploratory |= !rows.rows[i].any->primary;
-		print_row(f, d, &rows.rows[i]);
-	}
+	print_rows(f, d, &rows);
 	if (!rows.count)
 		fputs("no metric changed more than noise (--all shows them)\n", f);
 	fputc('\n', f);

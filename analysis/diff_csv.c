@@ -30,6 +30,9 @@ static void print_line(FILE *f, const struct diff *d, size_t side, const struct 
 {
 	escape_csv(f, m->name);
 	fputc(',', f);
+	if (m->order != RESULT_NO_ORDER)
+		fprintf(f, "%d", m->order);
+	fputc(',', f);
 	escape_csv(f, m->unit);
 	fputc(',', f);
 	escape_csv(f, m->family);
@@ -55,7 +58,8 @@ static int print_csv(FILE *f, const struct diff *d)
 	r = diff_rows_new(d, DIFF_AS_GIVEN, &rows);
 	if (r < 0)
 		return r;
-	fputs("metric,unit,family,compared,a_mean,a_stddev,a_n,b_mean,b_stddev,b_n,change,low,high,"
+	fputs("metric,order,unit,family,compared,a_mean,a_stddev,a_n,b_mean,b_stddev,b_n,change,"
+	      "low,high,"
 	      "p,threshold,changed,verdict,why\n",
 	      f);
 	for (size_t i = 0; i < rows.count; i++)

@@ -13,12 +13,19 @@ struct diff {
 	bool all; /* every metric, in formats that otherwise show only those that matter */
 };
 
-/* A metric across all comparisons. */
+enum diff_section { DIFF_PRIMARY, DIFF_LOCKS, DIFF_OTHER };
+
+/* A metric, of one order where sizes were swept, across all comparisons. */
 struct diff_row {
 	const struct compared **cells; /* side_count - 1, NULL where a side does not know it */
 	const struct compared *any; /* one that is there: name, unit, family */
-	double weight; /* of the largest change; INFINITY from 0 to something */
-	bool matters; /* primary, changed, or, without verdicts, above what noise explains */
+	enum diff_section section;
+	double weight; /* of the largest change of any order; INFINITY from 0 to something */
+	/*
+	 * Primary, changed, a line of a role, or, without verdicts, above what noise
+	 * explains; in any order of the metric.
+	 */
+	bool matters;
 };
 
 struct diff_rows {
@@ -29,12 +36,26 @@ struct diff_rows {
 
 enum diff_order {
 	DIFF_AS_GIVEN, /* all rows, primary first, then as in the files */
-	DIFF_LARGEST, /* rows that matter (or all), primary first, the largest change first */
+	/*
+	 * Rows that matter (or all) by section; in it rows without a heading come first,
+	 * the largest change first, then those with, by name and order.
+	 */
+	DIFF_LARGEST,
 };
 
 int diff_rows_new(const struct diff *d, enum diff_order order,
                   struct diff_rows *out) _must_check_ _nonnull_;
 void diff_rows_clear(struct diff_rows *rows) _nonnull_;
+
+/*
+ * How many characters of the name are a heading over several rows: the role of a lock,
+ * the whole name where there are orders, 0 for none.
+ */
+size_t diff_heading(const struct compared *m) _nonnull_;
+/* The unit, or "" where the name tells it. */
+const char *diff_unit(const struct compared *m) _nonnull_;
+/* better, worse, same, changed, or what there is to say of no verdict: `none`. */
+const char *diff_verdict(const struct compared *m, const char *none) _nonnull_args_(2);
 
 /* A figure in at most 10 columns, four or more significant digits. */
 void diff_number(char *out, size_t size, double value) _nonnull_;

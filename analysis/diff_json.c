@@ -21,6 +21,7 @@ static void put_metric(struct json_out *j, size_t side, const struct compared *m
 {
 	json_out_object(j, NULL);
 	json_out_string(j, "name", m->name);
+	json_out_double(j, "order", m->order == RESULT_NO_ORDER ? (double)NAN : m->order);
 	json_out_string(j, "unit", m->unit);
 	json_out_string(j, "family", m->family);
 	json_out_u64(j, "column", side);

@@ -45,6 +45,8 @@ static void print_record(FILE *f, const struct diff *d, const struct diff_row *r
 		escape_text(f, row->any->unit);
 		fputc(')', f);
 	}
+	if (row->any->order != RESULT_NO_ORDER)
+		fprintf(f, ", order %d", row->any->order);
 	fputc('\n', f);
 	print_side(f, d->sides[0].label, row->cells[0] ? &row->cells[0]->a.stats : &nothing, "",
 	           "");
@@ -55,9 +57,7 @@ static void print_record(FILE *f, const struct diff *d, const struct diff_row *r
 		if (m)
 			diff_change(change, sizeof(change), m);
 		print_side(f, d->sides[i + 1].label, m ? &m->b.stats : &nothing, change,
-		           !m                                         ? ""
-		           : m->verdict == VERDICT_NONE && m->changed ? "changed"
-		                                                      : verdict_name(m->verdict));
+		           diff_verdict(m, "none"));
 	}
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the formats of diff share: rows, their order, figures and notes. */
+/* What the formats of diff share: rows, their order and figures. */
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/diff_format.h"
-#include "common/escape.h"
+#include "common/cleanup.h"
 
 /* Without enough repetitions for a threshold, changes above this are shown. */
 #define SHOWN_ANYWAY 0.05
@@ -18,39 +18,130 @@ static double change_weight(const struct compared *m)
 	return m->a.n && m->b.n && m->a.stats.mean != m->b.stats.mean ? (double)INFINITY : 0;
 }
 
+static bool starts(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static bool is_lock(const struct compared *m)
+{
+	return starts(m->name, "lock.");
+}
+
+/* Of a lock's name what stands before the measure. */
+static size_t role_length(const struct compared *m)
+{
+	return is_lock(m) ? (size_t)(strrchr(m->name, '.') - m->name) : 0;
+}
+
+size_t diff_heading(const struct compared *m)
+{
+	return m->order != RESULT_NO_ORDER ? strlen(m->name) : role_length(m);
+}
+
+const char *diff_unit(const struct compared *m)
+{
+	return !strcmp(m->unit, m->name) || (is_lock(m) && starts(m->unit, "per ")) ? "" : m->unit;
+}
+
+const char *diff_verdict(const struct compared *m, const char *none)
+{
+	if (!m)
+		return "";
+	if (m->verdict == VERDICT_NONE)
+		return m->changed ? "changed" : none;
+	return verdict_name(m->verdict);
+}
+
+/* What a role is looked at for: one line each, also when it is the same. */
+static bool is_role_line(const struct compared *m)
+{
+	static const char *const measures[] = { "acquisitions_per_", "contentions", "wait",
+		                                "share" };
+	const char *role = m->name + strlen("lock."), *measure = strrchr(m->name, '.') + 1;
+
+	/* Parts of a role have more dots. A lock that nobody took is not worth a line. */
+	if (!is_lock(m) || strchr(role, '.') != measure - 1 ||
+	    (m->a.stats.max == 0 && m->b.stats.max == 0))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(measures); i++)
+		if (starts(measure, measures[i]))
+			return true;
+	return false;
+}
+
 static bool cell_matters(const struct compared *m)
 {
 	double enough = isfinite(m->threshold) ? m->threshold : SHOWN_ANYWAY;
 
-	if (m->changed || m->primary)
+	if (m->changed || m->primary || is_role_line(m))
 		return true;
 	/* Withheld: what the test would have found, or what is large where there was none. */
-	return m->verdict == VERDICT_NONE && change_weight(m) > enough && !(m->p > COMPARE_LEVEL);
+	return m->verdict == VERDICT_NONE && !m->shown_only && change_weight(m) > enough &&
+	       !(m->p > COMPARE_LEVEL);
 }
 
-static void weigh(struct diff_row *row, size_t cells)
+/* The same count as a rate says more. */
+static bool has_rate(const struct diff *d, const struct compared *m)
 {
-	for (size_t i = 0; i < cells; i++) {
+	char rate[RESULT_MAX_NAME + 32];
+	size_t len = strlen(m->name);
+
+	if (!is_lock(m) || len < 12 || strcmp(m->name + len - 12, "acquisitions"))
+		return false;
+	snprintf(rate, sizeof(rate), "%s_per_operation", m->name);
+	return comparison_find(&d->comparisons[0], rate, m->order) != NULL;
+}
+
+static void weigh(const struct diff *d, struct diff_row *row)
+{
+	for (size_t i = 0; i + 1 < d->side_count; i++) {
 		if (!row->cells[i])
 			continue;
 		row->any = row->any ? row->any : row->cells[i];
 		row->weight = fmax(row->weight, change_weight(row->cells[i]));
 		row->matters |= cell_matters(row->cells[i]);
 	}
+	if (row->any->primary)
+		row->section = DIFF_PRIMARY;
+	else
+		row->section = is_lock(row->any) ? DIFF_LOCKS : DIFF_OTHER;
+	row->matters &= row->any->primary || !has_rate(d, row->any);
+}
+
+static int by_name(const void *x, const void *y)
+{
+	const struct compared *a = ((const struct diff_row *)x)->any;
+	const struct compared *b = ((const struct diff_row *)y)->any;
+	size_t left = role_length(a), right = role_length(b);
+	int r;
+
+	/* A role's own lines stay together, its parts come behind. */
+	if (left && right && left != right) {
+		r = strncmp(a->name, b->name, left < right ? left : right);
+		return r ? r : left < right ? -1 : 1;
+	}
+	r = strcmp(a->name, b->name);
+	return r ? r : a->order - b->order;
 }
 
 static int by_weight(const void *x, const void *y)
 {
 	const struct diff_row *a = x, *b = y;
+	size_t left = diff_heading(a->any), right = diff_heading(b->any);
 
-	if (a->any->primary != b->any->primary)
-		return a->any->primary ? -1 : 1;
-	if (a->weight != b->weight)
+	if (a->section != b->section)
+		return a->section < b->section ? -1 : 1;
+	if (!left != !right)
+		return left ? 1 : -1;
+	if (is_lock(a->any) != is_lock(b->any))
+		return is_lock(a->any) ? 1 : -1;
+	if (!is_lock(a->any) && a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
-	return strcmp(a->any->name, b->any->name);
+	return by_name(a, b);
 }
 
-static int primary_first(const void *x, const void *y)
+static int as_given(const void *x, const void *y)
 {
 	const struct diff_row *a = x, *b = y;
 
@@ -60,22 +151,44 @@ static int primary_first(const void *x, const void *y)
 	return (a->cells > b->cells) - (a->cells < b->cells);
 }
 
+/* What holds for one order of a metric brings the others along: they are read together. */
+static void join_orders(struct diff_rows *rows)
+{
+	size_t end;
+
+	qsort(rows->rows, rows->count, sizeof(*rows->rows), by_name);
+	for (size_t i = 0; i < rows->count; i = end) {
+		struct diff_row all = rows->rows[i];
+
+		for (end = i;
+		     end < rows->count && !strcmp(rows->rows[end].any->name, all.any->name);
+		     end++) {
+			all.weight = fmax(all.weight, rows->rows[end].weight);
+			all.matters |= rows->rows[end].matters;
+		}
+		for (size_t k = i; k < end; k++) {
+			rows->rows[k].weight = all.weight;
+			rows->rows[k].matters = all.matters;
+		}
+	}
+}
+
 /* Names of comparison `of` that no earlier comparison has get a row. */
 static void add_rows(const struct diff *d, size_t of, struct diff_rows *out)
 {
 	size_t width = d->side_count - 1;
 
 	for (size_t i = 0; i < d->comparisons[of].count; i++) {
-		const char *name = d->comparisons[of].metrics[i].name;
+		const struct compared *m = &d->comparisons[of].metrics[i];
 		struct diff_row row = { .cells = out->cells + out->count * width };
 		bool seen = false;
 
 		for (size_t k = 0; k < width; k++) {
-			row.cells[k] = comparison_find(&d->comparisons[k], name);
+			row.cells[k] = comparison_find(&d->comparisons[k], m->name, m->order);
 			seen |= k < of && row.cells[k];
 		}
 		if (!seen) {
-			weigh(&row, width);
+			weigh(d, &row);
 			out->rows[out->count++] = row;
 		}
 	}
@@ -96,6 +209,7 @@ int diff_rows_new(const struct diff *d, enum diff_order order, struct diff_rows 
 	}
 	for (size_t i = 0; i + 1 < d->side_count; i++)
 		add_rows(d, i, out);
+	join_orders(out);
 	if (order == DIFF_LARGEST && !d->all) {
 		for (size_t i = 0; i < out->count; i++)
 			if (out->rows[i].matters)
@@ -103,7 +217,7 @@ int diff_rows_new(const struct diff *d, enum diff_order order, struct diff_rows 
 		out->count = kept;
 	}
 	qsort(out->rows, out->count, sizeof(*out->rows),
-	      order == DIFF_LARGEST ? by_weight : primary_first);
+	      order == DIFF_LARGEST ? by_weight : as_given);
 	return 0;
 }
 
@@ -136,84 +250,4 @@ void diff_change(char *out, size_t size, const struct compared *m)
 		snprintf(out, size, "%+.1f%%", 100 * m->change);
 	else
 		snprintf(out, size, "%s", isinf(change_weight(m)) ? "from 0" : "");
-}
-
-const char *diff_withheld(const struct comparison *c)
-{
-	if (c->reasons.count)
-		return c->reasons.texts[0];
-	if (!c->withheld)
-		return NULL;
-	for (size_t i = 0; i < c->count; i++)
-		if (c->metrics[i].verdict == VERDICT_NONE && !c->metrics[i].changed)
-			return c->metrics[i].why;
-	return "no metric is in both";
-}
-
-/* Repetitions of one boot say nothing about the next boot of another kernel. */
-static bool boots_unknown(const struct comparison *c)
-{
-	return !c->by_boot &&
-	       (strcmp(side_fact(c->a, "kernel"), side_fact(c->b, "kernel")) ||
-	        strcmp(side_fact(c->a, "kernel_version"), side_fact(c->b, "kernel_version")));
-}
-
-static void note_comparison(FILE *f, const struct comparison *c)
-{
-	const char *why = diff_withheld(c);
-	size_t changed = 0;
-
-	for (size_t i = 0; i < c->count; i++)
-		changed += c->metrics[i].changed && !c->metrics[i].primary;
-	if (c->reasons.count) {
-		for (size_t i = 0; i < c->reasons.count; i++) {
-			fputs("no verdict: ", f);
-			escape_text(f, c->reasons.texts[i]);
-			fputc('\n', f);
-		}
-		return;
-	}
-	if (c->withheld) {
-		fputs("no verdict: ", f);
-		escape_text(f, why);
-		fputc('\n', f);
-	}
-	if (c->has_primary)
-		fprintf(f, "primary metrics: %zu better, %zu worse; exploratory: %zu changed\n",
-		        c->better, c->worse, changed);
-	else
-		fprintf(f, "%zu better, %zu worse\n", c->better, c->worse);
-	if (boots_unknown(c))
-		fputs("one boot a side: what changes from boot to boot is not in the noise\n", f);
-}
-
-static bool was_tested(const struct comparison *c)
-{
-	for (size_t i = 0; i < c->count && !c->reasons.count; i++)
-		if (!isnan(c->metrics[i].p))
-			return true;
-	return false;
-}
-
-void diff_notes(FILE *f, const struct diff *d)
-{
-	bool exact = true, tested = false;
-
-	for (size_t i = 0; i + 1 < d->side_count; i++) {
-		if (d->side_count > 2) {
-			escape_text(f, d->sides[i + 1].label);
-			fputs(": ", f);
-		}
-		note_comparison(f, &d->comparisons[i]);
-		exact &= d->comparisons[i].exact;
-		tested |= was_tested(&d->comparisons[i]);
-	}
-	if (!tested)
-		return;
-	fprintf(f,
-	        "level %g a family, permutation max-T over %s arrangements;\n"
-	        "a change counts above the larger of %g%% and twice the spread of A against\n"
-	        "itself, taken from %s\n",
-	        COMPARE_LEVEL, exact ? "all" : "sampled", 100 * COMPARE_SMALLEST,
-	        d->comparisons[0].threshold_from);
 }

@@ -14,8 +14,8 @@ static const struct metric_row rows[] = {
 	/* of a repetition */
 	{ "elapsed", "s", BETTER_LESS, true },
 	{ "system", "s", BETTER_LESS, true },
-	{ "user", "s", BETTER_LESS, true },
-	{ "faults", "faults", BETTER_NONE, true },
+	{ "user", "s", BETTER_LESS, false },
+	{ "faults", "faults", BETTER_NONE, false },
 	{ "faults.major", "faults", BETTER_LESS, false },
 	{ "waits.slept", "waits", BETTER_NONE, false },
 	{ "overhead.system", "s", BETTER_NONE, false },
@@ -26,10 +26,24 @@ static const struct metric_row rows[] = {
 	{ "latency.*.p50", "ns", BETTER_LESS, false },
 	{ "latency.*.p99", "ns", BETTER_LESS, false },
 	{ "latency.*.max", "ns", BETTER_LESS, false },
-	/* of locks, by role */
-	{ "*.acquisitions", "per operation", BETTER_LESS, true },
-	{ "*.wait", "s", BETTER_LESS, true },
-	{ "*.contentions", "", BETTER_LESS, false },
+	/* of locks, by role, side and path; ten primary ones with elapsed and system */
+	{ "lock.lru.acquisitions_per_operation", "per operation", BETTER_LESS, true },
+	{ "lock.lru.wait", "s", BETTER_LESS, true },
+	{ "lock.deferred-split.acquisitions_per_operation", "per operation", BETTER_LESS, true },
+	{ "lock.deferred-split.wait", "s", BETTER_LESS, true },
+	{ "lock.zone-alloc.acquisitions_per_operation", "per operation", BETTER_LESS, true },
+	{ "lock.zone-alloc.wait", "s", BETTER_LESS, true },
+	{ "lock.zone-free.acquisitions_per_operation", "per operation", BETTER_LESS, true },
+	{ "lock.zone-free.wait", "s", BETTER_LESS, true },
+	{ "lock.unresolved.*", "share", BETTER_NONE, false },
+	{ "lock.*.acquisitions", "", BETTER_LESS, false },
+	{ "lock.*.acquisitions_per_operation", "per operation", BETTER_LESS, false },
+	{ "lock.*.acquisitions_per_folio", "per folio", BETTER_LESS, false },
+	{ "lock.*.acquisitions_per_cut", "per cut", BETTER_LESS, false },
+	{ "lock.*.contentions", "", BETTER_LESS, false },
+	{ "lock.*.wait", "s", BETTER_LESS, false },
+	{ "lock.*.hold", "s", BETTER_NONE, false },
+	{ "lock.*.share", "of CPU", BETTER_LESS, false },
 	/* of /proc/vmstat, differences over the repetition */
 	{ "vmstat.allocstall*", "", BETTER_LESS, false },
 	{ "vmstat.compact_fail", "", BETTER_LESS, false },
@@ -47,6 +61,14 @@ static const struct metric_row rows[] = {
 	{ "thp.*.anon_fault_fallback*", "", BETTER_LESS, false },
 	{ "thp.*.split_failed", "", BETTER_LESS, false },
 	{ "thp.*", "", BETTER_NONE, false },
+	/* of the memory cgroups of the tasks, differences over the repetition */
+	{ "memcg.*oom_kill", "", BETTER_LESS, false },
+	{ "memcg.*pgmajfault", "", BETTER_LESS, false },
+	{ "memcg.*thp_fault_fallback*", "", BETTER_LESS, false },
+	{ "memcg.*workingset_refault*", "", BETTER_LESS, false },
+	{ "memcg.*", "", BETTER_NONE, false },
+	/* of /proc/pressure, differences over the repetition */
+	{ "pressure.*", "s", BETTER_LESS, false },
 };
 
 const struct metric_row *metric_find(const char *name)

@@ -162,6 +162,25 @@ int result_row_order(struct result *r, unsigned order)
 	return json_object_set_new(row, "order", json_integer((json_int_t)order)) < 0 ? -ENOMEM : 0;
 }
 
+int result_row_names(const json_t *row, json_t *names)
+{
+	const json_t *order = json_object_get(row, "order");
+	json_int_t bit = RESULT_ORDER_BIT(order ? json_integer_value(order) : RESULT_NO_ORDER);
+	const char *name;
+	json_t *unused;
+
+	json_object_foreach(json_object_get(row, "metrics"), name, unused)
+	{
+		json_t *seen = json_object_get(names, name);
+
+		if (seen)
+			json_integer_set(seen, json_integer_value(seen) | bit);
+		else if (json_object_set_new(names, name, json_integer(bit)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int declare_known(struct result *r, const char *name)
 {
 	const struct metric_row *row = metric_find(name);

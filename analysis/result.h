@@ -54,6 +54,7 @@
 #define RESULT_MAX_BYTES (32u << 20)
 #define RESULT_MAX_ROWS 10000u
 #define RESULT_MAX_METRICS 4096u /* different names in a file */
+#define RESULT_MAX_KEYS 16384u /* different pairs of name and order */
 #define RESULT_MAX_NAME 255u /* bytes of a metric's name, unit or pass */
 #define RESULT_MAX_PRIMARY 10u
 #define RESULT_MAX_ORDER 20u
@@ -61,6 +62,9 @@
 
 /* The pass that times; a metric found in several passes is taken from it. */
 #define RESULT_PASS_TIME "time"
+
+/* The order of rows without one. */
+#define RESULT_NO_ORDER (-1)
 
 struct result;
 
@@ -109,6 +113,14 @@ int result_value(struct result *r, const char *name, double value) _must_check_ 
 int result_append(struct result *into, const struct result *from,
                   unsigned boot) _must_check_ _nonnull_;
 unsigned result_next_boot(const struct result *r) _nonnull_;
+
+/*
+ * Adds the metrics of a row to the object `names`: a name's value becomes the
+ * set of orders it was seen with, an integer with bit order + 1, or bit 0 for
+ * rows without an order.
+ */
+int result_row_names(const json_t *row, json_t *names) _must_check_ _nonnull_;
+#define RESULT_ORDER_BIT(order) (UINT32_C(1) << ((order) + 1))
 
 /* Both print their one line. Writing "-" goes to standard output. */
 int result_write(const struct result *r, const char *path, bool force) _must_check_ _nonnull_;

@@ -137,6 +137,19 @@ static bool is_order(const json_t *j)
 	return !j || (is_index(j) && json_integer_value(j) <= RESULT_MAX_ORDER);
 }
 
+static int check_keys(struct fault *f, json_t *names)
+{
+	const char *name;
+	json_t *orders;
+	size_t keys = 0;
+
+	json_object_foreach(names, name, orders)
+		keys += (size_t)__builtin_popcountll((uint64_t)json_integer_value(orders));
+	if (keys > RESULT_MAX_KEYS)
+		return fault(f, "it has more than %u metrics, each order counted", RESULT_MAX_KEYS);
+	return 0;
+}
+
 static int check_rows(struct fault *f, const json_t *tree)
 {
 	const json_t *rows = json_object_get(tree, "repetitions"), *row;
@@ -158,12 +171,12 @@ static int check_rows(struct fault *f, const json_t *tree)
 			             RESULT_MAX_ORDER);
 		if (check_numbers(&inner, "metrics", json_object_get(row, "metrics")) < 0)
 			return fault(f, "row %zu: %.200s", i, inner.text);
-		if (json_object_update(names, json_object_get(row, "metrics")) < 0)
+		if (result_row_names(row, names) < 0)
 			return -ENOMEM;
 		if (json_object_size(names) > RESULT_MAX_METRICS)
 			return fault(f, "it has more than %u metrics", RESULT_MAX_METRICS);
 	}
-	return 0;
+	return check_keys(f, names);
 }
 
 static int check_tree(struct fault *f, const json_t *tree)

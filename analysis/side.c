@@ -7,6 +7,9 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 
+/* Passes that are looked for on the other side: a file may name as many as it has rows. */
+#define PASS_LOOKS 16
+
 static json_t *rows_of(const struct result *r)
 {
 	return json_object_get(result_json(r), "repetitions");
@@ -70,12 +73,14 @@ static int add_rows(struct side *side, const struct result *r)
 	json_array_foreach((json_t *)rows, i, row)
 	{
 		json_int_t boot = json_integer_value(json_object_get(row, "boot"));
+		const json_t *order = json_object_get(row, "order");
 		json_int_t *at = bsearch(&boot, boots, distinct, sizeof(*boots), compare_numbers);
 
 		all[side->row_count++] = (struct side_row){
 			.pass = json_string_value(json_object_get(row, "pass")),
 			.metrics = json_object_get(row, "metrics"),
 			.boot = side->boots + (size_t)(at - boots),
+			.order = order ? (int)json_integer_value(order) : RESULT_NO_ORDER,
 		};
 	}
 	side->boots += distinct;
@@ -157,19 +162,38 @@ void sample_clear(struct sample *s)
 	*s = (struct sample){ 0 };
 }
 
-/* The pass that a metric is taken from: the timing pass, else the first that has it. */
-static const char *choose_pass(const struct side *side, const char *metric)
+static const json_t *value_in(const struct side_row *row, const struct metric_key *key)
 {
-	const char *first = NULL;
+	return row->order == key->order ? json_object_get(row->metrics, key->name) : NULL;
+}
 
-	for (size_t i = 0; i < side->row_count; i++) {
-		const struct side_row *row = &side->rows[i];
+static bool pass_has(const struct side *side, const char *pass, const struct metric_key *key)
+{
+	for (size_t i = 0; i < side->row_count; i++)
+		if (!strcmp(side->rows[i].pass, pass) && value_in(&side->rows[i], key))
+			return true;
+	return false;
+}
 
-		if (!json_object_get(row->metrics, metric))
+const char *side_pass(const struct side *side, const struct side *other,
+                      const struct metric_key *key)
+{
+	const char *first = NULL, *last = NULL;
+	unsigned looks = 0;
+
+	if (pass_has(side, RESULT_PASS_TIME, key))
+		return RESULT_PASS_TIME;
+	for (size_t i = 0; i < side->row_count && looks < PASS_LOOKS; i++) {
+		const char *pass = side->rows[i].pass;
+
+		/* Rows of a pass mostly follow each other: one look at the other side for all. */
+		if (!value_in(&side->rows[i], key) || (last && !strcmp(last, pass)))
 			continue;
-		if (!strcmp(row->pass, RESULT_PASS_TIME))
-			return row->pass;
-		first = first ? first : row->pass;
+		if (pass_has(other, pass, key))
+			return pass;
+		looks++;
+		first = first ? first : pass;
+		last = pass;
 	}
 	return first;
 }
@@ -179,14 +203,14 @@ struct boot_sum {
 	size_t rows, have;
 };
 
-static void sample_boots(const struct side *side, const char *metric, struct boot_sum *sums,
-                         struct sample *out)
+static void sample_boots(const struct side *side, const struct metric_key *key,
+                         struct boot_sum *sums, struct sample *out)
 {
 	for (size_t i = 0; i < side->row_count; i++) {
 		const struct side_row *row = &side->rows[i];
-		const json_t *value = json_object_get(row->metrics, metric);
+		const json_t *value = value_in(row, key);
 
-		if (strcmp(row->pass, out->pass))
+		if (row->order != key->order || strcmp(row->pass, out->pass))
 			continue;
 		sums[row->boot].rows++;
 		sums[row->boot].have += value != NULL;
@@ -200,12 +224,13 @@ static void sample_boots(const struct side *side, const char *metric, struct boo
 	}
 }
 
-static void sample_rows(const struct side *side, const char *metric, struct sample *out)
+static void sample_rows(const struct side *side, const struct metric_key *key, struct sample *out)
 {
 	for (size_t i = 0; i < side->row_count; i++) {
-		const json_t *value = json_object_get(side->rows[i].metrics, metric);
+		const struct side_row *row = &side->rows[i];
+		const json_t *value = value_in(row, key);
 
-		if (strcmp(side->rows[i].pass, out->pass))
+		if (row->order != key->order || strcmp(row->pass, out->pass))
 			continue;
 		out->wanted++;
 		if (value)
@@ -213,12 +238,24 @@ static void sample_rows(const struct side *side, const char *metric, struct samp
 	}
 }
 
-int side_sample(const struct side *side, const char *metric, bool by_boot, struct sample *out)
+/* Thousands of metrics are kept at once. */
+static int shrink(struct sample *s)
+{
+	double *kept = realloc(s->values, (s->n + 1) * sizeof(*kept));
+
+	if (!kept)
+		return -ENOMEM;
+	s->values = kept;
+	return 0;
+}
+
+int side_sample(const struct side *side, const struct metric_key *key, const char *pass,
+                bool by_boot, struct sample *out)
 {
 	_cleanup_free_ struct boot_sum *sums = NULL;
 
-	*out = (struct sample){ .pass = choose_pass(side, metric) };
-	if (!out->pass)
+	*out = (struct sample){ .pass = pass };
+	if (!pass)
 		return 0;
 	out->values = calloc(side->row_count, sizeof(*out->values));
 	if (!out->values)
@@ -227,24 +264,27 @@ int side_sample(const struct side *side, const char *metric, bool by_boot, struc
 		sums = calloc(side->boots, sizeof(*sums));
 		if (!sums)
 			return -ENOMEM;
-		sample_boots(side, metric, sums, out);
+		sample_boots(side, key, sums, out);
 	} else {
-		sample_rows(side, metric, out);
+		sample_rows(side, key, out);
 	}
 	out->stats = stats_of(out->values, out->n);
-	return 0;
+	return shrink(out);
 }
 
 int side_names(const struct side *side, json_t *names)
 {
-	for (size_t i = 0; i < side->row_count; i++) {
-		const char *name;
-		json_t *value;
+	for (size_t i = 0; i < side->count; i++) {
+		const json_t *row;
+		size_t k;
 
-		json_object_foreach((json_t *)side->rows[i].metrics, name,
-		                    value) if (!json_object_get(names, name) &&
-		                               json_object_set_new(names, name, json_true()) <
-		                                       0) return -ENOMEM;
+		json_array_foreach(rows_of(side->results[i]), k, row)
+		{
+			int r = result_row_names(row, names);
+
+			if (r < 0)
+				return r;
+		}
 	}
 	return 0;
 }

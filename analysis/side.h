@@ -12,6 +12,7 @@ struct side_row {
 	const char *pass;
 	const json_t *metrics;
 	size_t boot; /* 0 … boots-1: boots of different files are different boots */
+	int order; /* or RESULT_NO_ORDER */
 };
 
 struct side {
@@ -34,6 +35,19 @@ void side_clear(struct side *side) _nonnull_;
 /* Provenance of the first result: a text or "". */
 const char *side_fact(const struct side *side, const char *key) _nonnull_;
 
+/* What a figure is kept under. */
+struct metric_key {
+	const char *name;
+	int order; /* or RESULT_NO_ORDER */
+};
+
+/*
+ * The pass that a metric is taken from: the timing pass, else the first where
+ * the other side has it too, else the first that has it. NULL: none.
+ */
+const char *side_pass(const struct side *side, const struct side *other,
+                      const struct metric_key *key) _nonnull_;
+
 /* The replicates of one metric. */
 struct sample {
 	double *values;
@@ -44,12 +58,13 @@ struct sample {
 };
 
 /*
- * by_boot: one value per boot, the mean of its rounds; otherwise one per row.
- * Values come in the order of files, boots and rows.
+ * The values in the rows of a pass; NULL gives none. by_boot: one value per boot,
+ * the mean of its rounds; otherwise one per row. Values come in the order of
+ * files, boots and rows.
  */
-int side_sample(const struct side *side, const char *metric, bool by_boot,
-                struct sample *out) _must_check_ _nonnull_;
+int side_sample(const struct side *side, const struct metric_key *key, const char *pass,
+                bool by_boot, struct sample *out) _must_check_ _nonnull_args_(1, 2, 5);
 void sample_clear(struct sample *s) _nonnull_;
 
-/* Adds the name of every metric that occurs in a row as a key to the object `names`. */
+/* All rows' result_row_names(). */
 int side_names(const struct side *side, json_t *names) _must_check_ _nonnull_;

@@ -76,6 +76,67 @@ static bool source_dropped(const struct side *side, const char *pass)
 	return false;
 }
 
+static bool is_lock(const char *name)
+{
+	return !strncmp(name, "lock.", 5);
+}
+
+static bool is_measure(const char *name, const char *measure)
+{
+	const char *last = strrchr(name, '.');
+
+	return is_lock(name) && !strcmp(last + 1, measure);
+}
+
+/* Adds what one side says of where it ran. */
+static void add_circumstances(struct circumstances *c, const struct side *side)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		const json_t *p = result_provenance(side->results[i]);
+		const json_t *lab = json_object_get(p, "lab");
+		double virtual_cpus = json_number_value(json_object_get(lab, "virtual_cpus"));
+		double real_cpus = json_number_value(json_object_get(lab, "real_cpus"));
+		bool more = real_cpus >= 1 && virtual_cpus > real_cpus && virtual_cpus <= 1e6;
+
+		c->debug_locks |= json_is_true(json_object_get(p, "debug_locks"));
+		c->emulated |= json_is_true(json_object_get(lab, "emulated"));
+		if (more) {
+			c->virtual_cpus = (unsigned)virtual_cpus;
+			c->real_cpus = (unsigned)real_cpus;
+		}
+		c->is_virtual |= more || c->emulated;
+	}
+}
+
+struct circumstances verdict_circumstances(const struct side *a, const struct side *b)
+{
+	struct circumstances c = { 0 };
+
+	add_circumstances(&c, a);
+	add_circumstances(&c, b);
+	return c;
+}
+
+bool verdict_is_shown_only(struct compared *m, const struct circumstances *where)
+{
+	bool share = is_measure(m->name, "share");
+
+	if (where->is_virtual &&
+	    (share || is_measure(m->name, "wait") || is_measure(m->name, "hold"))) {
+		if (where->virtual_cpus)
+			say(m, "%u virtual CPUs on %u real ones: it shows how they were scheduled",
+			    where->virtual_cpus, where->real_cpus);
+		else
+			say(m, "the CPUs are emulated: it shows how they were scheduled");
+		return true;
+	}
+	if (where->debug_locks && (share || (is_time(m->unit) && !is_lock(m->name)))) {
+		say(m, "a kernel with lockdep and debug spinlocks: its times are its own");
+		return true;
+	}
+	return false;
+}
+
 /* false, and the reason said: nothing can be told about this metric. */
 static bool may_judge(struct compared *m, const struct side *a, const struct side *b)
 {
@@ -112,14 +173,27 @@ static void decide_changed(struct compared *m)
 	}
 }
 
-void verdict_decide(struct compared *m, const struct side *a, const struct side *b)
+/* Virtual CPUs that do not run cannot contend: only what is many times as much says something. */
+static bool too_little_for_virtual(const struct compared *m)
+{
+	double least = fmin(m->a.stats.mean, m->b.stats.mean);
+	double most = fmax(m->a.stats.mean, m->b.stats.mean);
+
+	return is_measure(m->name, "contentions") && most < COMPARE_FOLD * fmax(least, 1);
+}
+
+void verdict_decide(struct compared *m, const struct comparison *c)
 {
 	m->changed = false;
 	m->verdict = VERDICT_NONE;
-	if (!may_judge(m, a, b))
+	if (m->shown_only || !may_judge(m, c->a, c->b))
 		return;
 	decide_changed(m);
-	if (!m->changed)
+	if (m->changed && c->where.is_virtual && too_little_for_virtual(m)) {
+		m->changed = false;
+		m->shown_only = true;
+		say(m, "less than %g-fold: on virtual CPUs that says nothing", COMPARE_FOLD);
+	} else if (!m->changed)
 		m->verdict = VERDICT_SAME;
 	else if (m->better == BETTER_NONE)
 		say(m, "changed, but neither direction is better");

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """mmtape diff from outside: goldens of every format, exit statuses, broken files.
 
-Goldens are in tests/golden/diff; tests/golden/regenerate writes them anew. base.json and
-patched.json are made by make-inputs there."""
+Goldens are in tests/golden/diff; tests/golden/regenerate writes them anew. The results they
+are made of come from make-inputs there."""
 import copy
 import csv
 import io
@@ -59,6 +59,51 @@ def test_goldens():
     golden('three.txt', run('base.json', 'patched.json', 'base.json'))
 
 
+def test_goldens_of_locks():
+    """By role, and by folio order where sizes were swept."""
+    golden('role.txt', run('locks.json', 'looks.json'))
+    golden('role.md', run('--format=markdown', 'locks.json', 'looks.json'))
+    golden('order.txt', run('stock.json', 'batch.json'))
+    golden('order.md', run('--format=markdown', 'stock.json', 'batch.json'))
+    golden('order-records.txt', run('--format=records', 'stock.json', 'batch.json'))
+    for line in run('stock.json', 'batch.json').splitlines():
+        assert len(line) <= 80, line
+
+
+def test_orders_are_apart():
+    tree = json.loads(run('--format=json', 'stock.json', 'batch.json'))
+    metrics = {(m['name'], m['order']): m for m in tree['metrics']}
+    assert len(metrics) == len(tree['metrics'])
+    for order, verdict in ((2, 'better'), (3, 'better'), (4, 'better'), (5, 'same'), (9, 'same')):
+        m = metrics['lock.lru.acquisitions_per_folio', order]
+        assert m['verdict'] == verdict and m['family'] == 'lock.acquisitions', m
+        assert m['a']['n'] == 5, m
+        m = metrics['lock.lru.wait', order]
+        assert m['verdict'] == 'none' and m['p'] is None and 'virtual CPUs' in m['why'], m
+        m = metrics['elapsed', order]
+        assert m['verdict'] == 'none' and 'lockdep' in m['why'], m
+    assert metrics['lock.zone-alloc.contentions', 4]['verdict'] == 'worse'
+    assert '10-fold' in metrics['lock.zone-alloc.contentions', 3]['why']
+    rows = list(csv.DictReader(io.StringIO(run('--format=csv', 'stock.json', 'batch.json'))))
+    assert {(r['metric'], int(r['order'])) for r in rows} == set(metrics)
+    tree = json.loads(run('--format=json', 'locks.json', 'looks.json'))
+    assert {m['order'] for m in tree['metrics']} == {None}
+
+
+def test_counts_that_do_not_vary():
+    tree = json.loads(run('--format=json', 'locks.json', 'looks.json'))
+    metrics = {m['name']: m for m in tree['metrics']}
+    cut = metrics['lock.deferred-split.unmap.madvise.acquisitions_per_cut']
+    assert (cut['a']['mean'], cut['b']['mean'], cut['verdict']) == (507, 1, 'better')
+    rest = metrics['lock.deferred-split.unmap.munmap.acquisitions_per_cut']
+    assert (rest['change'], rest['verdict']) == (-1, 'better')
+    slab = metrics['lock.slab.acquisitions']
+    assert (slab['change'], slab['verdict'], slab['p']) == (None, 'worse', None)
+    assert metrics['lock.anon_vma.acquisitions_per_operation']['verdict'] == 'same'
+    # Contentions count fully where CPUs are real.
+    assert metrics['lock.lru.contentions']['verdict'] == 'worse'
+
+
 def test_json_is_what_scripts_rely_on():
     tree = json.loads(run('--format=json', 'base.json', 'patched.json'))
     metrics = {m['name']: m for m in tree['metrics']}
@@ -101,6 +146,15 @@ def test_fail_on():
     run('--fail-on', 'elapsed>0%', *both, status=0)
     run('--fail-on', 'vmstat.pgrotated>1000%', *both, status=1)
     run('--fail-on', 'elapsed>5%,system<-20%', *both, status=1)
+    swept = ('batch.json', 'stock.json')
+    run('--fail-on', 'lru.acquisitions_per_folio>5%', *swept, status=1)
+    run('--fail-on', 'lock.lru.acquisitions_per_folio@2>5%', *swept, status=1)
+    run('--fail-on', 'lru.acquisitions_per_folio@5>5%', *swept, status=0)
+    run('--fail-on', 'lru.acquisitions_per_folio>5%', *reversed(swept), status=0)
+    run('--fail-on', 'lru.wait>5%', *swept, status=3)
+    for unknown in ('lru.nothing', 'lru.wait@8', 'lru.wait@', 'lru.wait@2x', '@2'):
+        done = lib.expect(2, 'diff', '--fail-on', unknown + '>5%', *swept, cwd=FOLDER)
+        assert f"no metric '{unknown}'" in done.stderr, done.stderr
     one_line_error(2, '--fail-on', 'system', BASE, PATCHED, words=['--fail-on', 'system'])
     one_line_error(2, '--fail-on', 'system>5', BASE, PATCHED, words=['--fail-on'])
 
@@ -115,6 +169,12 @@ def test_verdict_withheld():
         assert 'thp differs' in done.stdout and 'no verdict' in done.stderr
         lib.expect(0, 'diff', '--vary', 'thp', BASE, path)
         lib.expect(3, 'diff', '--fail-on', 'system<-20%', BASE, path)
+        other = load(os.path.join(FOLDER, 'looks.json'))
+        other['provenance']['sources'][1]['name'] = 'lock_stat'
+        path = store(folder, 'source.json', other)
+        done = lib.expect(3, 'diff', os.path.join(FOLDER, 'locks.json'), path)
+        assert 'what observed the locks differs: entries against lock_stat' in done.stdout
+        lib.expect(0, 'diff', '--vary=sources', os.path.join(FOLDER, 'locks.json'), path)
         few = load(PATCHED)
         few['repetitions'] = few['repetitions'][:4]
         done = lib.expect(3, 'diff', BASE, store(folder, 'few.json', few))

@@ -102,7 +102,7 @@ static void bench_end(struct bench *t)
 
 static const struct compared *metric(const struct bench *t, const char *name)
 {
-	const struct compared *m = comparison_find(&t->c, name);
+	const struct compared *m = comparison_find(&t->c, name, RESULT_NO_ORDER);
 
 	assert_non_null(m);
 	return m;

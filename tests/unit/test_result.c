@@ -159,12 +159,19 @@ static void test_known_metrics_declare_themselves(void **state)
 	assert_string_equal(result_unit(r, "latency.madvise.p99"), "ns");
 	assert_int_equal(result_direction(r, "latency.madvise.p99"), BETTER_LESS);
 	assert_int_equal(result_direction(r, "nothing-known"), BETTER_NONE);
-	for (unsigned i = 0; i < 12; i++) {
-		snprintf(name, sizeof(name), "role%u.wait", i);
-		assert_int_equal(result_value(r, name, 1), 0);
+	assert_int_equal(result_value(r, "lock.slab.wait", 1), 0);
+	assert_int_equal(result_value(r, "lock.lru.free.acquisitions_per_folio", 1), 0);
+	assert_false(result_is_primary(r, "lock.slab.wait"));
+	assert_string_equal(result_unit(r, "lock.lru.free.acquisitions_per_folio"), "per folio");
+	for (unsigned i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "m%u", i);
+		assert_int_equal(result_metric(r, name, "", BETTER_LESS, true), 0);
 	}
-	assert_true(result_is_primary(r, "role8.wait"));
-	assert_false(result_is_primary(r, "role9.wait"));
+	assert_int_equal(result_value(r, "lock.lru.wait", 1), 0);
+	assert_int_equal(result_value(r, "lock.zone-free.wait", 1), 0);
+	assert_true(result_is_primary(r, "lock.lru.wait"));
+	assert_false(result_is_primary(r, "lock.zone-free.wait"));
+	assert_string_equal(result_unit(r, "lock.zone-free.wait"), "s");
 	result_free(r);
 }
 
