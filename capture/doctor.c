@@ -45,6 +45,7 @@ static const struct doctor_check doctor_checks[] = {
 	{ "locks", "function profiler", DOCTOR_OPTIONAL, doctor_ask_profiler },
 	{ "lab", "QEMU", DOCTOR_OPTIONAL, doctor_ask_qemu },
 	{ "lab", "KVM", DOCTOR_OPTIONAL, doctor_ask_kvm },
+	{ "lab", "second serial port", DOCTOR_OPTIONAL, doctor_ask_serial },
 };
 /* clang-format on */
 

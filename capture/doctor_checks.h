@@ -52,3 +52,4 @@ void doctor_ask_profiler(struct doctor_answer *a);
 
 void doctor_ask_qemu(struct doctor_answer *a);
 void doctor_ask_kvm(struct doctor_answer *a);
+void doctor_ask_serial(struct doctor_answer *a);

@@ -79,3 +79,15 @@ void doctor_ask_kvm(struct doctor_answer *a)
 	else
 		doctor_yes(a, "machines can be made");
 }
+
+/* For this kernel as a guest; type 0 is a port without hardware. */
+void doctor_ask_serial(struct doctor_answer *a)
+{
+	uint64_t type = 0;
+
+	if (sysfile_read_u64("/sys/class/tty/ttyS1/type", &type) == 0 && type)
+		doctor_yes(a, "/dev/ttyS1, where a guest leaves its results");
+	else
+		doctor_no(a, "only guests need one; there it takes CONFIG_SERIAL_8250",
+		          "there is no /dev/ttyS1 with hardware");
+}

@@ -141,6 +141,15 @@ static void test_swap_and_zram(void **state)
 	assert_yes(doctor_ask_zram, "swap");
 }
 
+static void test_a_serial_port_needs_hardware(void **state)
+{
+	assert_no(doctor_ask_serial, "no /dev/ttyS1", "CONFIG_SERIAL_8250");
+	put_file("/sys/class/tty/ttyS1/type", "0\n");
+	assert_no(doctor_ask_serial, "hardware", "guests");
+	put_file("/sys/class/tty/ttyS1/type", "4\n");
+	assert_yes(doctor_ask_serial, "ttyS1");
+}
+
 static void test_the_last_colon_parts_cause_and_remedy(void **state)
 {
 	struct doctor_answer a = { 0 };
@@ -191,6 +200,7 @@ int main(void)
 		IN_ROOT(test_huge_pages_and_their_sizes),
 		IN_ROOT(test_strict_overcommit_is_in_the_way),
 		IN_ROOT(test_swap_and_zram),
+		IN_ROOT(test_a_serial_port_needs_hardware),
 		IN_ROOT(test_a_machine_without_files),
 		cmocka_unit_test(test_the_last_colon_parts_cause_and_remedy),
 		cmocka_unit_test(test_only_what_is_needed_counts_as_missing),
