@@ -34,7 +34,7 @@ void doctor_ask_tracefs(struct doctor_answer *a)
 	if (instance_explain(why, sizeof(why)) < 0)
 		doctor_no_sentence(a, why);
 	else
-		doctor_yes(a, "and instances of its own can be made");
+		doctor_yes(a, "instances of its own can be made");
 }
 
 static void ask_events(struct doctor_answer *a, const char *const *systems)
