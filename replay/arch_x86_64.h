@@ -144,39 +144,39 @@ static inline __attribute__((always_inline)) uint64_t arch_touch_write(uint64_t 
 }
 
 /*
- * Touches of *left bytes from *address on, stride apart, in a loop as tight as a
- * native one: after each fault its branches are predicted anew. Stops at an access
- * that raises a signal, with *address and *left those of this access. Aligned, so
- * that the whole loop is fetched at once after each fault (measured: 2% of a fault).
+ * Touches of the bytes from *address on, stride apart, up to end (not touched; *address plus
+ * a multiple of stride). Stops at an access that raises a signal, with *address that of
+ * this access. A loop as tight as a native one, in a cache line of its own: after each fault
+ * it is fetched and predicted anew, and elsewhere in a line that takes 5% longer (Zen 4).
  */
 static inline __attribute__((always_inline)) uint64_t
-arch_touch_read_run(uint64_t *address, uint64_t stride, uint64_t *left)
+arch_touch_read_run(uint64_t *address, uint64_t stride, uint64_t end)
 {
 	uint64_t raised = 0;
 
-	__asm__ volatile("	.balign 32\n"
+	__asm__ volatile("	.balign 64\n"
 	                 "1:	movb (%[at]), %%cl\n" ARCH_FIXUP "	addq %[stride], %[at]\n"
-	                 "	decq %[left]\n"
-	                 "	jnz 1b\n"
+	                 "	cmpq %[end], %[at]\n"
+	                 "	jne 1b\n"
 	                 "2:\n"
-	                 : "+a"(raised), [at] "+r"(*address), [left] "+r"(*left)
-	                 : [stride] "r"(stride)
+	                 : "+a"(raised), [at] "+r"(*address)
+	                 : [stride] "r"(stride), [end] "r"(end)
 	                 : "cl", "cc", "memory");
 	return raised;
 }
 
 static inline __attribute__((always_inline)) uint64_t
-arch_touch_write_run(uint64_t *address, uint64_t stride, uint64_t *left)
+arch_touch_write_run(uint64_t *address, uint64_t stride, uint64_t end)
 {
 	uint64_t raised = 0;
 
-	__asm__ volatile("	.balign 32\n"
+	__asm__ volatile("	.balign 64\n"
 	                 "1:	movb $0, (%[at])\n" ARCH_FIXUP "	addq %[stride], %[at]\n"
-	                 "	decq %[left]\n"
-	                 "	jnz 1b\n"
+	                 "	cmpq %[end], %[at]\n"
+	                 "	jne 1b\n"
 	                 "2:\n"
-	                 : "+a"(raised), [at] "+r"(*address), [left] "+r"(*left)
-	                 : [stride] "r"(stride)
+	                 : "+a"(raised), [at] "+r"(*address)
+	                 : [stride] "r"(stride), [end] "r"(end)
 	                 : "cc", "memory");
 	return raised;
 }

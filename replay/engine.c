@@ -131,18 +131,19 @@ static inline __attribute__((always_inline)) void do_touch(struct engine *e, uin
 
 /* Touches that store at most a zero and are to succeed; *address moves on. */
 static inline __attribute__((always_inline)) void
-do_plain_run(struct engine *e, uint64_t *address, uint64_t stride, uint64_t left, uint64_t head)
+do_plain_run(struct engine *e, uint64_t *address, uint64_t stride, uint64_t count, uint64_t head)
 {
-	while (left) {
+	const uint64_t end = *address + count * stride;
+
+	while (*address != end) {
 		uint64_t raised = plan_head_small(head) & 1
-		                          ? arch_touch_write_run(address, stride, &left)
-		                          : arch_touch_read_run(address, stride, &left);
+		                          ? arch_touch_write_run(address, stride, end)
+		                          : arch_touch_read_run(address, stride, end);
 
 		if (likely(!raised))
 			break;
 		touch_failed(e, head, raised);
 		*address += stride;
-		left--;
 	}
 }
 

@@ -82,10 +82,11 @@ static inline void advise(char *at, size_t length, int advice)
 	check(!call6(SYS_madvise, (long)at, (long)length, advice, 0, 0, 0));
 }
 
+/* Zeros, as page_fault1 of will-it-scale writes, and a replay with --fill zero. */
 static void write_pages(char *from, size_t pages)
 {
 	for (size_t i = 0; i < pages; i++)
-		*(volatile char *)(from + i * PAGE) = 1;
+		*(volatile char *)(from + i * PAGE) = 0;
 }
 
 /* Every page of a large mapping, as in page_fault1 of will-it-scale. */
