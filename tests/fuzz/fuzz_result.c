@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as a result; what is accepted is compared with itself and shown in every format. */
+/* Any bytes as a result; what is accepted is compared with itself, shown in every format, joined.
+ */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,21 @@ static void compare_with_itself(const char *path)
 	side_clear(&sides[1]);
 }
 
+/* What is read twice are boots of one kernel, if there is room for both. */
+static void join_with_itself(const char *path)
+{
+	struct result *into = NULL, *from = NULL;
+
+	if (result_read(&into, path) == 0 && result_read(&from, path) == 0) {
+		unsigned boots = result_next_boot(from);
+
+		if (result_append(into, from, boots) == 0 && result_next_boot(into) != 2 * boots)
+			abort();
+	}
+	result_free(into);
+	result_free(from);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[40];
@@ -66,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_quiet();
 	compare_with_itself(path);
+	join_with_itself(path);
 	close(fd);
 	return 0;
 }
