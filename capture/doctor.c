@@ -43,6 +43,7 @@ static const struct doctor_check doctor_checks[] = {
 	{ "locks", "kprobe events", DOCTOR_OPTIONAL, doctor_ask_kprobes },
 	{ "locks", "histogram triggers", DOCTOR_OPTIONAL, doctor_ask_histograms },
 	{ "locks", "function profiler", DOCTOR_OPTIONAL, doctor_ask_profiler },
+	{ "locks", "functions of roles", DOCTOR_OPTIONAL, doctor_ask_roles },
 	{ "lab", "QEMU", DOCTOR_OPTIONAL, doctor_ask_qemu },
 	{ "lab", "KVM", DOCTOR_OPTIONAL, doctor_ask_kvm },
 	{ "lab", "second serial port", DOCTOR_OPTIONAL, doctor_ask_serial },

@@ -49,6 +49,7 @@ void doctor_ask_perf(struct doctor_answer *a);
 void doctor_ask_kprobes(struct doctor_answer *a);
 void doctor_ask_histograms(struct doctor_answer *a);
 void doctor_ask_profiler(struct doctor_answer *a);
+void doctor_ask_roles(struct doctor_answer *a);
 
 void doctor_ask_qemu(struct doctor_answer *a);
 void doctor_ask_kvm(struct doctor_answer *a);

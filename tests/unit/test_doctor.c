@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "capture/doctor_checks.h"
+#include "capture/roles.h"
 #include "capture/sysfile.h"
 #include "common/cleanup.h"
 
@@ -150,6 +151,34 @@ static void test_a_serial_port_needs_hardware(void **state)
 	assert_yes(doctor_ask_serial, "ttyS1");
 }
 
+/* A kernel with every function of the table but one. */
+static void put_symbols_without(const char *function)
+{
+	static char text[1 << 16];
+	size_t count, used = 0;
+	const struct role_function *rows = role_functions(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(rows[i].name, function))
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+			                         "ffffffff81000000 t %s%s\n", rows[i].name,
+			                         i % 2 ? ".constprop.0" : "\t[mod]");
+	put_file("/proc/kallsyms", text);
+}
+
+static void test_functions_of_roles_that_are_missing_are_named(void **state)
+{
+	assert_no(doctor_ask_roles, "no names", "CONFIG_KALLSYMS");
+	put_symbols_without("");
+	assert_yes(doctor_ask_roles, "all");
+	/* Of every kernel in the table, and a symbol of its own. */
+	put_symbols_without("shrink_active_list");
+	assert_no(doctor_ask_roles, "1 of", "roles_table.c");
+	assert_no(doctor_ask_roles, "shrink_active_list", "unresolved");
+	put_file("/proc/kallsyms", "ffffffff81000000 T _text\n");
+	assert_no(doctor_ask_roles, ", …", "unresolved");
+}
+
 static void test_the_last_colon_parts_cause_and_remedy(void **state)
 {
 	struct doctor_answer a = { 0 };
@@ -201,6 +230,7 @@ int main(void)
 		IN_ROOT(test_strict_overcommit_is_in_the_way),
 		IN_ROOT(test_swap_and_zram),
 		IN_ROOT(test_a_serial_port_needs_hardware),
+		IN_ROOT(test_functions_of_roles_that_are_missing_are_named),
 		IN_ROOT(test_a_machine_without_files),
 		cmocka_unit_test(test_the_last_colon_parts_cause_and_remedy),
 		cmocka_unit_test(test_only_what_is_needed_counts_as_missing),
