@@ -113,17 +113,29 @@ static int set_break_by_map(uint64_t start)
 	return prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof(map), 0) ? error_errno() : 0;
 }
 
+/*
+ * Both ends of an empty range. The kernel wants start <= end after each step, so
+ * a range that moves up moves its end first: the break of a static program lies
+ * below every cluster, that of another one above.
+ */
+static int set_ends(int start, int end, uint64_t to)
+{
+	if (!prctl(PR_SET_MM, start, to, 0, 0))
+		return prctl(PR_SET_MM, end, to, 0, 0) ? error_errno() : 0;
+	if (prctl(PR_SET_MM, end, to, 0, 0) || prctl(PR_SET_MM, start, to, 0, 0))
+		return error_errno();
+	return 0;
+}
+
 /* The other way, with CAP_SYS_RESOURCE. */
 static int set_break(uint64_t start)
 {
+	int r;
+
 	if (!set_break_by_map(start))
 		return 0;
-	if (prctl(PR_SET_MM, PR_SET_MM_START_DATA, PLAN_BASE, 0, 0) ||
-	    prctl(PR_SET_MM, PR_SET_MM_END_DATA, PLAN_BASE, 0, 0) ||
-	    prctl(PR_SET_MM, PR_SET_MM_START_BRK, start, 0, 0) ||
-	    prctl(PR_SET_MM, PR_SET_MM_BRK, start, 0, 0))
-		return error_errno();
-	return 0;
+	r = set_ends(PR_SET_MM_START_DATA, PR_SET_MM_END_DATA, PLAN_BASE);
+	return r < 0 ? r : set_ends(PR_SET_MM_START_BRK, PR_SET_MM_BRK, start);
 }
 
 static int place_heap(const struct plan_space *space)
