@@ -87,6 +87,7 @@ static double threshold_of(const struct compared *m, const struct sample *null)
 static int fill_metric(struct comparison *c, struct compared *m, const struct metric_key *key,
                        const struct side *null_side)
 {
+	const char *pass_a, *pass_b;
 	struct sample null = { 0 };
 	int r;
 
@@ -97,12 +98,12 @@ static int fill_metric(struct comparison *c, struct compared *m, const struct me
 	m->change = m->low = m->high = m->p = m->threshold = (double)NAN;
 	m->primary = is_primary(c, key->name);
 	set_family(m);
-	r = side_sample(c->a, key, side_pass(c->a, c->b, key), c->by_boot, &m->a);
+	side_passes(c->a, c->b, key, &pass_a, &pass_b);
+	r = side_sample(c->a, key, pass_a, c->by_boot, &m->a);
 	if (r >= 0)
-		r = side_sample(c->b, key, side_pass(c->b, c->a, key), c->by_boot, &m->b);
+		r = side_sample(c->b, key, pass_b, c->by_boot, &m->b);
 	if (r >= 0 && null_side)
-		r = side_sample(null_side, key, side_pass(null_side, c->a, key),
-		                null_side->boots > 1, &null);
+		r = side_sample(null_side, key, pass_a, null_side->boots > 1, &null);
 	if (r >= 0)
 		m->shown_only = verdict_is_shown_only(m, &c->where);
 	if (r < 0 || !m->a.n || !m->b.n)

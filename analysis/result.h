@@ -6,7 +6,7 @@
  *   { "schema": "mmtape-result", "version": 1,
  *     "provenance": { "trace_id", "trace", "mmtape", "kernel", "kernel_version", "cmdline", "arch",
  *                     "cpus", "memory", "spinlock", "settings_before": {…}, "settings_after": {…},
- *                     "options": {…}, "sources": [{"name","used","why","dropped"}] },
+ *                     "options": {…}, "sources": [{"name","used","why","dropped","unseen"}] },
  *     "primary": ["elapsed", "system", …],
  *     "units": { "elapsed": "s", … },
  *     "better": { "elapsed": "less", … },          less, more or none
@@ -32,6 +32,9 @@
  * - a source whose dropped is above 0 withholds it for metrics of the pass of
  *   its name. Both sides must have used the same sources of locks: all of
  *   provenance.sources with "used" but the passes "time" and "latency".
+ * - a lock, or a part of one, that a row does not have counts as 0 where the row
+ *   has the same measure of other locks; a source that could not observe a role on
+ *   this kernel names it in its list "unseen".
  * - lab { "virtual_cpus", "real_cpus", "emulated" }: with more virtual than
  *   real CPUs, or emulated (true), times and shares of locks get no verdict, and
  *   contentions only one about a tenfold change.

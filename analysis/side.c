@@ -7,9 +7,6 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 
-/* Passes that are looked for on the other side: a file may name as many as it has rows. */
-#define PASS_LOOKS 16
-
 static json_t *rows_of(const struct result *r)
 {
 	return json_object_get(result_json(r), "repetitions");
@@ -79,6 +76,7 @@ static int add_rows(struct side *side, const struct result *r)
 		all[side->row_count++] = (struct side_row){
 			.pass = json_string_value(json_object_get(row, "pass")),
 			.metrics = json_object_get(row, "metrics"),
+			.measures = side_measures(json_object_get(row, "metrics")),
 			.boot = side->boots + (size_t)(at - boots),
 			.order = order ? (int)json_integer_value(order) : RESULT_NO_ORDER,
 		};
@@ -154,122 +152,6 @@ const char *side_fact(const struct side *side, const char *key)
 	if (side->count)
 		fact = json_string_value(json_object_get(result_provenance(side->results[0]), key));
 	return fact ? fact : "";
-}
-
-void sample_clear(struct sample *s)
-{
-	free(s->values);
-	*s = (struct sample){ 0 };
-}
-
-static const json_t *value_in(const struct side_row *row, const struct metric_key *key)
-{
-	return row->order == key->order ? json_object_get(row->metrics, key->name) : NULL;
-}
-
-static bool pass_has(const struct side *side, const char *pass, const struct metric_key *key)
-{
-	for (size_t i = 0; i < side->row_count; i++)
-		if (!strcmp(side->rows[i].pass, pass) && value_in(&side->rows[i], key))
-			return true;
-	return false;
-}
-
-const char *side_pass(const struct side *side, const struct side *other,
-                      const struct metric_key *key)
-{
-	const char *first = NULL, *last = NULL;
-	unsigned looks = 0;
-
-	if (pass_has(side, RESULT_PASS_TIME, key))
-		return RESULT_PASS_TIME;
-	for (size_t i = 0; i < side->row_count && looks < PASS_LOOKS; i++) {
-		const char *pass = side->rows[i].pass;
-
-		/* Rows of a pass mostly follow each other: one look at the other side for all. */
-		if (!value_in(&side->rows[i], key) || (last && !strcmp(last, pass)))
-			continue;
-		if (pass_has(other, pass, key))
-			return pass;
-		looks++;
-		first = first ? first : pass;
-		last = pass;
-	}
-	return first;
-}
-
-struct boot_sum {
-	double sum;
-	size_t rows, have;
-};
-
-static void sample_boots(const struct side *side, const struct metric_key *key,
-                         struct boot_sum *sums, struct sample *out)
-{
-	for (size_t i = 0; i < side->row_count; i++) {
-		const struct side_row *row = &side->rows[i];
-		const json_t *value = value_in(row, key);
-
-		if (row->order != key->order || strcmp(row->pass, out->pass))
-			continue;
-		sums[row->boot].rows++;
-		sums[row->boot].have += value != NULL;
-		sums[row->boot].sum += json_number_value(value);
-	}
-	for (size_t i = 0; i < side->boots; i++) {
-		out->wanted += sums[i].rows > 0;
-		/* A boot where only some rounds have the metric is not like the others. */
-		if (sums[i].have && sums[i].have == sums[i].rows)
-			out->values[out->n++] = sums[i].sum / (double)sums[i].have;
-	}
-}
-
-static void sample_rows(const struct side *side, const struct metric_key *key, struct sample *out)
-{
-	for (size_t i = 0; i < side->row_count; i++) {
-		const struct side_row *row = &side->rows[i];
-		const json_t *value = value_in(row, key);
-
-		if (row->order != key->order || strcmp(row->pass, out->pass))
-			continue;
-		out->wanted++;
-		if (value)
-			out->values[out->n++] = json_number_value(value);
-	}
-}
-
-/* Thousands of metrics are kept at once. */
-static int shrink(struct sample *s)
-{
-	double *kept = realloc(s->values, (s->n + 1) * sizeof(*kept));
-
-	if (!kept)
-		return -ENOMEM;
-	s->values = kept;
-	return 0;
-}
-
-int side_sample(const struct side *side, const struct metric_key *key, const char *pass,
-                bool by_boot, struct sample *out)
-{
-	_cleanup_free_ struct boot_sum *sums = NULL;
-
-	*out = (struct sample){ .pass = pass };
-	if (!pass)
-		return 0;
-	out->values = calloc(side->row_count, sizeof(*out->values));
-	if (!out->values)
-		return -ENOMEM;
-	if (by_boot) {
-		sums = calloc(side->boots, sizeof(*sums));
-		if (!sums)
-			return -ENOMEM;
-		sample_boots(side, key, sums, out);
-	} else {
-		sample_rows(side, key, out);
-	}
-	out->stats = stats_of(out->values, out->n);
-	return shrink(out);
 }
 
 int side_names(const struct side *side, json_t *names)

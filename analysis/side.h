@@ -13,6 +13,7 @@ struct side_row {
 	const json_t *metrics;
 	size_t boot; /* 0 … boots-1: boots of different files are different boots */
 	int order; /* or RESULT_NO_ORDER */
+	uint32_t measures; /* of any lock: side_measures() */
 };
 
 struct side {
@@ -42,11 +43,13 @@ struct metric_key {
 };
 
 /*
- * The pass that a metric is taken from: the timing pass, else the first where
- * the other side has it too, else the first that has it. NULL: none.
+ * The pass that each side's values are taken from: the timing pass, else the
+ * first where the other side has it too, else the first that has it. A lock that
+ * only one side saw is taken from the same pass of the other, if that observed
+ * locks at all. NULL: none.
  */
-const char *side_pass(const struct side *side, const struct side *other,
-                      const struct metric_key *key) _nonnull_;
+void side_passes(const struct side *a, const struct side *b, const struct metric_key *key,
+                 const char **pass_a, const char **pass_b) _nonnull_;
 
 /* The replicates of one metric. */
 struct sample {
@@ -58,13 +61,17 @@ struct sample {
 };
 
 /*
- * The values in the rows of a pass; NULL gives none. by_boot: one value per boot,
+ * The values in the rows of a pass; NULL gives none. A lock that a row does not
+ * have counts as 0 if the row has the same measure of another. by_boot: one value per boot,
  * the mean of its rounds; otherwise one per row. Values come in the order of
  * files, boots and rows.
  */
 int side_sample(const struct side *side, const struct metric_key *key, const char *pass,
                 bool by_boot, struct sample *out) _must_check_ _nonnull_args_(1, 2, 5);
 void sample_clear(struct sample *s) _nonnull_;
+
+/* Which measures a row has of any lock, as a set. */
+uint32_t side_measures(const json_t *metrics) _nonnull_;
 
 /* All rows' result_row_names(). */
 int side_names(const struct side *side, json_t *names) _must_check_ _nonnull_;

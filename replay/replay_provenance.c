@@ -122,7 +122,7 @@ int replay_result_provenance(struct result *r, const struct replay_setup *setup,
 	/* A kernel with LOCK_STAT has lockdep and debug spinlocks: its times are not the kernel's.
 	 */
 	if (error >= 0)
-		error = put(to, "debug_locks", json_boolean(!access("/proc/lock_stat", F_OK)));
+		error = put(to, "debug_locks", json_boolean(!access("/proc/lockdep_stats", F_OK)));
 	if (error >= 0)
 		error = put(to, "settings_before", result_pairs(next_setting, before));
 	if (error >= 0)

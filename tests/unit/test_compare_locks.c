@@ -148,6 +148,40 @@ static void test_other_sources(void **state)
 	                json_pack("[{s:s, s:b}]", "name", "latency", "used", 1), NULL, false);
 }
 
+/* What a kernel never took it does not mention; what a source cannot observe there is missing. */
+static void expect_absent(const char *name, const char *unseen, size_t n, enum verdict want)
+{
+	struct bench t;
+	json_t *sources;
+
+	bench_begin(&t);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(result_row(t.sa.r, 0, i, "entries"), 0);
+		assert_int_equal(result_value(t.sa.r, name, 507), 0);
+		assert_int_equal(result_value(t.sa.r, "lock.lru.acquisitions", 9), 0);
+		assert_int_equal(result_row(t.sb.r, 0, i, "entries"), 0);
+		assert_int_equal(result_value(t.sb.r, "lock.lru.acquisitions", 9), 0);
+	}
+	sources = json_pack("[{s:s, s:b, s:[s]}]", "name", "entries", "used", 1, "unseen", unseen);
+	assert_int_equal(json_object_set(result_provenance(t.sa.r), "sources", sources), 0);
+	assert_int_equal(json_object_set_new(result_provenance(t.sb.r), "sources", sources), 0);
+	bench_compare(&t, &nothing_varied, NULL);
+	assert_int_equal(metric(&t, name)->b.n, n);
+	assert_int_equal(metric(&t, name)->verdict, want);
+	bench_end(&t);
+}
+
+static void test_absent_locks_were_not_taken(void **state)
+{
+	expect_absent("lock.deferred-split.acquisitions", "slab", 5, VERDICT_BETTER);
+	expect_absent("lock.deferred-split.unmap.exit.acquisitions", "slab", 5, VERDICT_BETTER);
+	expect_absent("lock.deferred-split.acquisitions", "deferred-split", 0, VERDICT_NONE);
+	expect_absent("lock.deferred-split.unmap.exit.acquisitions", "deferred-split", 0,
+	              VERDICT_NONE);
+	expect_absent("lock.deferred-split.wait", "slab", 0, VERDICT_NONE);
+	expect_absent("lock.unresolved.share_of_entries", "slab", 0, VERDICT_NONE);
+}
+
 /* From 507 to 1, to and from 0: figures that never vary, and rates of them that are not whole. */
 static void test_counts_to_and_from_nothing(void **state)
 {
@@ -179,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_orders_are_metrics_of_their_own),
 		cmocka_unit_test(test_common_pass_is_preferred),
 		cmocka_unit_test(test_other_sources),
+		cmocka_unit_test(test_absent_locks_were_not_taken),
 		cmocka_unit_test(test_counts_to_and_from_nothing),
 	};
 	int failed;
