@@ -41,6 +41,7 @@ static const char *const allowed_paths[] = {
 	THP "khugepaged/defrag",
 	THP "khugepaged/pages_to_scan",
 	THP "khugepaged/scan_sleep_millisecs",
+	"/proc/sys/kernel/lock_stat",
 	"/proc/sys/kernel/numa_balancing",
 };
 

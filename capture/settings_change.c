@@ -62,7 +62,7 @@ static bool is_noted(const struct journal *j, const char *path)
 
 /* The value to go back to, in *old: what was there before any of the owners came. */
 static int agree_old(const struct journal_files *files, const char *path, const char *value,
-                     char *old, size_t size)
+                     bool alone, char *old, size_t size)
 {
 	const struct journal_entry *alive = find_other(files, path, true);
 	const struct journal_entry *other = alive ? alive : find_other(files, path, false);
@@ -72,7 +72,7 @@ static int agree_old(const struct journal_files *files, const char *path, const 
 	r = sysfile_read_choice(path, now, sizeof(now));
 	if (r < 0)
 		return r;
-	if (alive && strcmp(now, value))
+	if (alive && (alone || strcmp(now, value)))
 		return -EBUSY;
 	if (strlen(now) >= size)
 		return -EINVAL;
@@ -88,7 +88,7 @@ static const char *change_problem(int r)
 	case EINVAL:
 		return "the kernel refused it";
 	case EBUSY:
-		return "another mmtape that is running has set it differently: wait for it to end";
+		return "another mmtape that is running uses it: wait for it to end";
 	case EPERM:
 	case EACCES:
 	case EROFS:
@@ -98,7 +98,8 @@ static const char *change_problem(int r)
 	}
 }
 
-static int change_locked(struct settings_change *c, int lock, const char *path, const char *value)
+static int change_locked(struct settings_change *c, int lock, const char *path, const char *value,
+                         bool alone)
 {
 	struct journal_files files;
 	char old[JOURNAL_MAX_VALUE];
@@ -107,7 +108,7 @@ static int change_locked(struct settings_change *c, int lock, const char *path, 
 	r = journal_scan(lock, &files);
 	if (r < 0)
 		return r;
-	r = agree_old(&files, path, value, old, sizeof(old));
+	r = agree_old(&files, path, value, alone, old, sizeof(old));
 	journal_files_clear(&files);
 	/* Noted even if nothing changes: others may not set it differently meanwhile. */
 	if (r >= 0 && !is_noted(c->journal, path))
@@ -115,7 +116,7 @@ static int change_locked(struct settings_change *c, int lock, const char *path, 
 	return r < 0 ? r : sysfile_write(path, value);
 }
 
-int settings_change_file(struct settings_change *c, const char *path, const char *value)
+static int change_file(struct settings_change *c, const char *path, const char *value, bool alone)
 {
 	int lock, r;
 
@@ -135,12 +136,22 @@ int settings_change_file(struct settings_change *c, const char *path, const char
 	lock = journal_lock();
 	if (lock < 0)
 		return lock;
-	r = change_locked(c, lock, path, value);
+	r = change_locked(c, lock, path, value, alone);
 	journal_unlock(lock);
 out:
 	if (r < 0)
 		log_error("%s: cannot set it to '%s': %s", path, value, change_problem(r));
 	return r == -EACCES || r == -EROFS ? -EPERM : r;
+}
+
+int settings_change_file(struct settings_change *c, const char *path, const char *value)
+{
+	return change_file(c, path, value, false);
+}
+
+int settings_change_alone(struct settings_change *c, const char *path, const char *value)
+{
+	return change_file(c, path, value, true);
 }
 
 bool settings_thp_is_mode(const char *mode)
