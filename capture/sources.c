@@ -6,7 +6,12 @@
 
 #include "capture/sources.h"
 
+extern const struct source source_lock_stat, source_contention, source_profile;
+
 const struct source *const lock_sources[] = {
+	&source_lock_stat,
+	&source_contention,
+	&source_profile,
 	NULL,
 };
 
