@@ -49,7 +49,7 @@ struct settings_change *settings_change_free(struct settings_change *c);
 int settings_change_file(struct settings_change *c, const char *path,
                          const char *value) _must_check_ _nonnull_;
 
-/* The same for what only one may use at a time: -EBUSY if another owner that lives has changed it. */
+/* The same for what only one may use at a time: -EBUSY if another living owner has it. */
 int settings_change_alone(struct settings_change *c, const char *path,
                           const char *value) _must_check_ _nonnull_;
 

@@ -168,7 +168,8 @@ static void test_classes(void **state)
 	                                  "deferred_split_queue.split_qu",
 	                                  v6_12),
 	                    "deferred-split");
-	assert_null(role_of_class("&rq->__lock", v6_12));
+	assert_string_equal(role_of_class("&rq->__lock", v6_12), "sched");
+	assert_null(role_of_class("&nobody->lock", v6_12));
 	assert_null(role_of_class("", v6_12));
 	assert_null(role_of_class("slob_lock", v6_12));
 }
