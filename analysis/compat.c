@@ -55,10 +55,21 @@ static bool is_varied(const struct option_list *vary, const char *key)
 	return false;
 }
 
+/* What differs between two builds of one kernel: lockdep takes memory, and only one has lock_stat.
+ */
+static const char *build_items[] = { "memory", "sources" };
+static const struct option_list between_builds = { .items = build_items,
+	                                           .count = ARRAY_SIZE(build_items) };
+
 /* Who compares may name what differs on purpose; who joins results may not. */
+static bool may_vary(const struct option_list *vary)
+{
+	return vary && vary != &between_builds;
+}
+
 static const char *hint_of(const struct option_list *vary)
 {
-	return vary ? " (if on purpose, name it with --vary)" : "";
+	return may_vary(vary) ? " (if on purpose, name it with --vary)" : "";
 }
 
 struct object_rule {
@@ -142,7 +153,7 @@ static int compare_command_lines(const json_t *a, const json_t *b, const struct 
 	if (!left || !right || !strcmp(left, right) || is_varied(vary, "cmdline"))
 		return 0;
 	return reasons_add(out, "the kernels' command lines differ%s",
-	                   vary ? " (if on purpose, name cmdline with --vary)" : "");
+	                   may_vary(vary) ? " (if on purpose, name cmdline with --vary)" : "");
 }
 
 /* The sources of locks that were used: "lock_stat, entries", or "none". NULL without memory. */
@@ -172,9 +183,9 @@ static int compare_sources(const json_t *a, const json_t *b, const struct option
 	int r = left && right ? 0 : -ENOMEM;
 
 	if (r == 0 && !is_varied(vary, "sources") && !json_equal(left, right))
-		r = reasons_add_difference(out, "what observed the locks", left, right,
-		                           vary ? " (if on purpose, name sources with --vary)"
-		                                : "");
+		r = reasons_add_difference(
+			out, "what observed the locks", left, right,
+			may_vary(vary) ? " (if on purpose, name sources with --vary)" : "");
 	json_decref(left);
 	json_decref(right);
 	return r;
@@ -281,6 +292,11 @@ int compat_check_boots(const struct result *a, const struct result *b, struct re
 	                        result_provenance((struct result *)b), out);
 
 	return r < 0 ? r : compat_check_results(a, b, NULL, out);
+}
+
+int compat_check_builds(const struct result *a, const struct result *b, struct reasons *out)
+{
+	return compat_check_results(a, b, &between_builds, out);
 }
 
 int compat_check(const struct side *a, const struct side *b, const struct option_list *vary,

@@ -24,5 +24,8 @@ int compat_check_results(const struct result *a, const struct result *b,
 /* What speaks against their being boots of one kernel in one experiment. */
 int compat_check_boots(const struct result *a, const struct result *b,
                        struct reasons *out) _must_check_ _nonnull_;
+/* The same of two builds of one kernel, one that counts and one that is timed. */
+int compat_check_builds(const struct result *a, const struct result *b,
+                        struct reasons *out) _must_check_ _nonnull_;
 /* In settings some keys describe the kernel or the machine. */
 bool compat_is_setting(const char *key) _nonnull_;

@@ -75,6 +75,28 @@ static void note_comparison(FILE *f, const struct comparison *c)
 		fputs("one boot a side: what changes from boot to boot is not in the noise\n", f);
 }
 
+/* Figures of a source that lost something are there, but nothing can be told from them. */
+static void note_dropped(FILE *f, const struct side *side, unsigned at)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		json_t *sources = json_object_get(result_provenance(side->results[i]), "sources");
+		json_t *source;
+		size_t k;
+
+		json_array_foreach(sources, k, source)
+		{
+			const char *name = json_string_value(json_object_get(source, "name"));
+			double lost = json_number_value(json_object_get(source, "dropped"));
+
+			if (!name || !(lost > 0))
+				continue;
+			fprintf(f, "%c: ", (int)('A' + (at < 25 ? at : 25)));
+			escape_text(f, name);
+			fprintf(f, " lost %.0f events: no verdict on its figures\n", lost);
+		}
+	}
+}
+
 static bool was_tested(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->count && !c->reasons.count; i++)
@@ -87,6 +109,8 @@ void diff_notes(FILE *f, const struct diff *d)
 {
 	bool exact = true, tested = false;
 
+	for (size_t i = 0; i < d->side_count; i++)
+		note_dropped(f, &d->sides[i], (unsigned)i);
 	for (size_t i = 0; i + 1 < d->side_count; i++) {
 		if (d->side_count > 2) {
 			escape_text(f, d->sides[i + 1].label);

@@ -6,7 +6,8 @@
  *   { "schema": "mmtape-result", "version": 1,
  *     "provenance": { "trace_id", "trace", "mmtape", "kernel", "kernel_version", "cmdline", "arch",
  *                     "cpus", "memory", "spinlock", "settings_before": {…}, "settings_after": {…},
- *                     "options": {…}, "sources": [{"name","used","why","dropped","unseen"}] },
+ *                     "options": {…}, "sources": [{"name","used","why","dropped","unseen"}],
+ *                     "counted_on": {"kernel","kernel_version","debug_locks"} },
  *     "primary": ["elapsed", "system", …],
  *     "units": { "elapsed": "s", … },
  *     "better": { "elapsed": "less", … },          less, more or none
@@ -116,6 +117,14 @@ int result_value(struct result *r, const char *name, double value) _must_check_ 
 int result_append(struct result *into, const struct result *from,
                   unsigned boot) _must_check_ _nonnull_;
 unsigned result_next_boot(const struct result *r) _nonnull_;
+/*
+ * Adds the rows of those passes that `into` does not have, from a result of
+ * another build of its kernel: a kernel with LOCK_STAT counts, one without is
+ * timed. Rows keep their boots. -EINVAL with one line as above, but memory,
+ * sources and the kernel's version may differ; provenance.counted_on becomes
+ * what `from` says of its kernel.
+ */
+int result_join_passes(struct result *into, const struct result *from) _must_check_ _nonnull_;
 
 /*
  * Adds the metrics of a row to the object `names`: a name's value becomes the

@@ -175,6 +175,11 @@ def test_verdict_withheld():
         done = lib.expect(3, 'diff', os.path.join(FOLDER, 'locks.json'), path)
         assert 'what observed the locks differs: entries against lock_stat' in done.stdout
         lib.expect(0, 'diff', '--vary=sources', os.path.join(FOLDER, 'locks.json'), path)
+        other['provenance']['sources'][1] = {'name': 'entries', 'used': True, 'dropped': 12}
+        path = store(folder, 'dropped.json', other)
+        done = lib.expect(3, 'diff', os.path.join(FOLDER, 'locks.json'), path)
+        assert 'B: entries lost 12 events: no verdict on its figures' in done.stdout, done.stdout
+        assert 'no verdict: the source lost events' in done.stdout, done.stdout
         few = load(PATCHED)
         few['repetitions'] = few['repetitions'][:4]
         done = lib.expect(3, 'diff', BASE, store(folder, 'few.json', few))

@@ -135,6 +135,40 @@ static void test_other_experiments_are_refused(void **state)
 	expect_refused("", "mmtape", json_string("9"), false);
 }
 
+/* A kernel that counts and one that is timed. */
+static void test_passes_of_two_builds(void **state)
+{
+	struct result *into = one_boot(1), *from = one_boot(9);
+	json_t *p = result_provenance(into), *sources;
+
+	json_object_set_new(p, "kernel_version", json_string("#1 plain"));
+	json_object_set_new(p, "memory", json_integer(4));
+	json_object_set_new(result_provenance(from), "memory", json_integer(3));
+	json_object_set_new(json_array_get(json_object_get(p, "sources"), 1), "used", json_false());
+	json_object_set_new(result_provenance(from), "debug_locks", json_true());
+	assert_int_equal(result_row(from, 0, 0, "lock_stat"), 0);
+	assert_int_equal(result_value(from, "lock.lru.acquisitions", 7), 0);
+	assert_int_equal(result_append(into, from, 1), -EINVAL);
+	assert_int_equal(result_join_passes(into, from), 0);
+	assert_int_equal(json_array_size(json_object_get(result_json(into), "repetitions")), 3);
+	assert_string_equal(json_string_value(json_object_get(row_at(into, 2), "pass")),
+	                    "lock_stat");
+	p = result_provenance(into);
+	sources = json_object_get(p, "sources");
+	assert_int_equal(json_array_size(sources), 2);
+	assert_true(json_is_true(json_object_get(json_array_get(sources, 1), "used")));
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(sources, 1), "dropped")),
+	                 2);
+	assert_true(json_is_true(json_object_get(json_object_get(p, "counted_on"), "debug_locks")));
+	assert_null(json_object_get(p, "debug_locks"));
+	assert_string_equal(json_string_value(json_object_get(p, "kernel_version")), "#1 plain");
+	assert_int_equal(result_direction(into, "lock.lru.acquisitions"), BETTER_LESS);
+	json_object_set_new(result_provenance(from), "trace_id", json_string("t2"));
+	assert_int_equal(result_join_passes(into, from), -EINVAL);
+	result_free(into);
+	result_free(from);
+}
+
 static void test_order_has_bounds(void **state)
 {
 	struct result *r;
@@ -164,6 +198,7 @@ int main(void)
 		cmocka_unit_test(test_rows_are_added),
 		cmocka_unit_test(test_the_worse_of_both_is_kept),
 		cmocka_unit_test(test_other_experiments_are_refused),
+		cmocka_unit_test(test_passes_of_two_builds),
 		cmocka_unit_test(test_order_has_bounds),
 		cmocka_unit_test(test_too_many_rows_are_refused),
 	};
