@@ -19,9 +19,6 @@ bool doctor_has_capability(unsigned capability);
 /* The remedy where one is missing: to be root, or to let root have it. */
 const char *doctor_need_capability(void);
 
-/* The directory where tracefs can be used; NULL, and the answer says no. */
-const char *doctor_tracefs(struct doctor_answer *a) _nonnull_;
-
 void doctor_ask_kernel(struct doctor_answer *a);
 void doctor_ask_tracefs(struct doctor_answer *a);
 void doctor_ask_syscall_events(struct doctor_answer *a);

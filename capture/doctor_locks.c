@@ -103,13 +103,15 @@ void doctor_ask_perf(struct doctor_answer *a)
 		          text);
 }
 
-const char *doctor_tracefs(struct doctor_answer *a)
+/* The directory where tracefs can be used; NULL, and the answer says no. */
+static const char *usable_tracefs(struct doctor_answer *a)
 {
 	const char *path = instance_tracefs();
 	char why[256];
+	int r = instance_explain(why, sizeof(why));
 
-	/* That it has no system calls is another matter. */
-	if (path && (instance_explain(why, sizeof(why)) == 0 || access(path, X_OK) == 0))
+	/* That it has no instances or no system calls is another matter. */
+	if (path && (r == 0 || r == -ENOENT))
 		return path;
 	doctor_no(a, "see tracefs", "tracefs cannot be used");
 	return NULL;
@@ -125,7 +127,7 @@ static bool tracefs_has(const char *tracefs, const char *file)
 
 void doctor_ask_kprobes(struct doctor_answer *a)
 {
-	const char *tracefs = doctor_tracefs(a);
+	const char *tracefs = usable_tracefs(a);
 
 	if (!tracefs)
 		return;
@@ -138,7 +140,7 @@ void doctor_ask_kprobes(struct doctor_answer *a)
 
 void doctor_ask_histograms(struct doctor_answer *a)
 {
-	const char *tracefs = doctor_tracefs(a);
+	const char *tracefs = usable_tracefs(a);
 
 	if (!tracefs)
 		return;
@@ -151,7 +153,7 @@ void doctor_ask_histograms(struct doctor_answer *a)
 
 void doctor_ask_profiler(struct doctor_answer *a)
 {
-	const char *tracefs = doctor_tracefs(a);
+	const char *tracefs = usable_tracefs(a);
 	char path[PATH_MAX];
 	int fd;
 
