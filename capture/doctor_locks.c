@@ -96,7 +96,7 @@ void doctor_ask_perf(struct doctor_answer *a)
 		doctor_no(a, "a kernel with CONFIG_PERF_EVENTS", "this kernel has no perf events");
 	else if (doctor_has_capability(CAP_PERFMON) || doctor_has_capability(CAP_SYS_ADMIN) ||
 	         atoi(text) <= 1)
-		doctor_yes(a, "kernel.perf_event_paranoid %.8s", text);
+		doctor_yes(a, "kernel code may be sampled (perf_event_paranoid %.8s)", text);
 	else
 		doctor_no(a, "run as root, or `sysctl kernel.perf_event_paranoid=1` as root",
 		          "kernel.perf_event_paranoid is %.8s, so kernel code may not be sampled",
