@@ -14,6 +14,7 @@ static void put_sample(struct json_out *j, const char *key, const struct sample 
 	json_out_u64(j, "n", s->n);
 	json_out_double(j, "min", s->n ? s->stats.min : (double)NAN);
 	json_out_double(j, "max", s->n ? s->stats.max : (double)NAN);
+	json_out_string(j, "pass", s->pass);
 	json_out_end(j);
 }
 

@@ -81,16 +81,27 @@ static bool cell_matters(const struct compared *m)
 	       !(m->p > COMPARE_LEVEL);
 }
 
-/* The same count as a rate says more. */
+/* Whether this comparison has the metric whose name ends in `other` instead of `end`. */
+static bool has_instead(const struct comparison *c, const struct compared *m, const char *end,
+                        const char *other)
+{
+	char name[RESULT_MAX_NAME + 32];
+	size_t len = strlen(m->name), cut = strlen(end);
+
+	if (len < cut || strcmp(m->name + len - cut, end))
+		return false;
+	snprintf(name, sizeof(name), "%.*s%s", (int)(len - cut), m->name, other);
+	return comparison_find(c, name, m->order) != NULL;
+}
+
+/* The same count as a rate says more, and between folio orders only the one per folio. */
 static bool has_rate(const struct diff *d, const struct compared *m)
 {
-	char rate[RESULT_MAX_NAME + 32];
-	size_t len = strlen(m->name);
+	const struct comparison *c = &d->comparisons[0];
 
-	if (!is_lock(m) || len < 12 || strcmp(m->name + len - 12, "acquisitions"))
-		return false;
-	snprintf(rate, sizeof(rate), "%s_per_operation", m->name);
-	return comparison_find(&d->comparisons[0], rate, m->order) != NULL;
+	return has_instead(c, m, ".acquisitions", ".acquisitions_per_operation") ||
+	       (m->order != RESULT_NO_ORDER &&
+	        has_instead(c, m, ".acquisitions_per_operation", ".acquisitions_per_folio"));
 }
 
 static void weigh(const struct diff *d, struct diff_row *row)
