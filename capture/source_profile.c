@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/chains.h"
 #include "capture/perf_rings.h"
 #include "capture/stack_roles.h"
 #include "common/log.h"
@@ -25,6 +26,7 @@
 
 struct profile {
 	struct symbols *symbols;
+	struct chains *chains;
 	struct stack_roles *roles;
 	struct perf_rings *rings;
 	bool hardware;
@@ -63,6 +65,15 @@ static int profile_check(const struct source_options *options, char *why, size_t
 	return r;
 }
 
+static int count_stack(struct profile *p, const uint64_t *chain, size_t count, uint64_t samples)
+{
+	int r = stack_roles_place(p->roles, chain, count);
+
+	if (r >= 0)
+		stack_roles_sum(p->roles, (size_t)r)->count += samples;
+	return r < 0 ? r : 0;
+}
+
 static int on_sample(void *context, const struct perf_sample *sample)
 {
 	struct profile *p = context;
@@ -74,11 +85,32 @@ static int on_sample(void *context, const struct perf_sample *sample)
 	p->busy++;
 	if (!sample->chain_count)
 		return 0;
-	r = stack_roles_place(p->roles, sample->chain, sample->chain_count);
-	if (r < 0)
-		return r;
-	stack_roles_sum(p->roles, (size_t)r)->count++;
-	return 0;
+	r = chains_add(p->chains, sample->chain, sample->chain_count);
+	return r > 0 ? count_stack(p, sample->chain, sample->chain_count, 1) : r;
+}
+
+/* With the caller of the innermost function put in, where it is known to be missing. */
+static int count_chains(struct profile *p)
+{
+	const uint64_t *chain;
+	uint64_t samples;
+	size_t count;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && (chain = chains_at(p->chains, i, &count, &samples)); i++) {
+		uint64_t whole[PERF_CHAIN_MAX + 1], lost;
+
+		lost = chains_lost_caller(p->chains, chain, count);
+		if (!lost) {
+			r = count_stack(p, chain, count, samples);
+			continue;
+		}
+		whole[0] = chain[0];
+		whole[1] = lost;
+		memcpy(whole + 2, chain + 1, (count - 1) * sizeof(*chain));
+		r = count_stack(p, whole, count + 1, samples);
+	}
+	return r;
 }
 
 static void profile_close(void *state)
@@ -89,6 +121,7 @@ static void profile_close(void *state)
 		return;
 	perf_rings_free(p->rings);
 	stack_roles_free(p->roles);
+	chains_free(p->chains);
 	symbols_free(p->symbols);
 	free(p);
 }
@@ -102,6 +135,9 @@ static int open_parts(struct profile *p)
 	char why[256];
 	int r = stack_roles_load(&p->roles, &p->symbols);
 
+	if (r < 0)
+		return r;
+	r = chains_new(&p->chains, p->symbols);
 	if (r < 0)
 		return r;
 	r = choose_clock(&event, &p->hardware);
@@ -134,6 +170,7 @@ static int profile_start(void *state)
 	struct profile *p = state;
 
 	stack_roles_reset(p->roles);
+	chains_reset(p->chains);
 	p->busy = 0;
 	return perf_rings_start(p->rings);
 }
@@ -141,8 +178,14 @@ static int profile_start(void *state)
 static int profile_stop(void *state)
 {
 	struct profile *p = state;
+	int r = perf_rings_stop(p->rings);
 
-	return perf_rings_stop(p->rings);
+	if (r < 0)
+		return r;
+	r = count_chains(p);
+	if (r < 0)
+		log_error("profile: out of memory");
+	return r;
 }
 
 static void fill(struct lock_figure *f, const struct stack_sum *sum, const void *context)

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "capture/chains.h"
 #include "capture/perf_record.h"
+#include "capture/role_release.h"
 #include "capture/stack_roles.h"
 #include "common/array.h"
 #include "common/log.h"
@@ -46,18 +48,6 @@ struct stack_roles *stack_roles_free(struct stack_roles *s)
 	return NULL;
 }
 
-/* FNV-1a by words with a final fold: stacks are the kernel's own, not chosen to collide. */
-static uint64_t hash_of(const uint64_t *chain, size_t count)
-{
-	uint64_t h = 0xcbf29ce484222325ULL ^ count;
-
-	for (size_t i = 0; i < count; i++) {
-		h = (h ^ chain[i]) * 0x100000001b3ULL;
-		h ^= h >> 29;
-	}
-	return h;
-}
-
 static bool same(const struct stack_sum *a, const struct stack_sum *b)
 {
 	return a->side == b->side && a->in_lock == b->in_lock && !strcmp(a->role, b->role) &&
@@ -86,20 +76,33 @@ static const char *name_of(const struct stack_roles *s, const uint64_t *chain, s
 	return name ? name : NO_NAME;
 }
 
+/* Of a stack that ends in an unlock function, what it lets go; else by who takes the lock. */
+static void set_role(struct stack_sum *sum, const char *const *names, size_t count, uint16_t kernel)
+{
+	const struct role_release *release = role_of_release(names, count);
+	const struct role_function *f = NULL;
+
+	if (release) {
+		sum->role = release->role;
+		sum->side = release->side;
+		return;
+	}
+	sum->role = role_name_of_stack(names, count, kernel, &f);
+	if (!sum->role)
+		sum->role = "unresolved";
+	sum->side = f ? f->side : ROLE_SIDE_NONE;
+}
+
 static int work_out(struct stack_roles *s, const uint64_t *chain, size_t count)
 {
 	struct stack_sum sum = { .role = NULL };
 	const char *names[PERF_CHAIN_MAX] = { NULL };
-	const struct role_function *f = NULL;
 
 	if (count > PERF_CHAIN_MAX)
 		count = PERF_CHAIN_MAX;
 	for (size_t i = 0; i < count; i++)
 		names[i] = name_of(s, chain, i);
-	sum.role = role_name_of_stack(names, count, s->kernel, &f);
-	if (!sum.role)
-		sum.role = "unresolved";
-	sum.side = f ? f->side : ROLE_SIDE_NONE;
+	set_role(&sum, names, count, s->kernel);
 	sum.path = role_path_of_stack(names, count);
 	sum.in_lock = count && strcmp(names[0], NO_NAME) && role_is_lock_code(names[0]);
 	return find_sum(s, &sum);
@@ -107,7 +110,7 @@ static int work_out(struct stack_roles *s, const uint64_t *chain, size_t count)
 
 int stack_roles_place(struct stack_roles *s, const uint64_t *chain, size_t count)
 {
-	uint64_t key = hash_of(chain, count), *found = map_find(&s->cache, key);
+	uint64_t key = chains_hash(chain, count), *found = map_find(&s->cache, key);
 	int number, r;
 
 	if (found)

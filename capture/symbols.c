@@ -189,7 +189,8 @@ int symbols_explain(char *why, size_t size)
 	return r;
 }
 
-const char *symbols_find(const struct symbols *s, uint64_t address)
+/* The last symbol at or below address. */
+static const struct symbol *find(const struct symbols *s, uint64_t address)
 {
 	size_t low = 0, high = s->count;
 
@@ -201,7 +202,21 @@ const char *symbols_find(const struct symbols *s, uint64_t address)
 		else
 			high = middle;
 	}
-	return low ? (const char *)s->names.data + s->items[low - 1].name : NULL;
+	return low ? &s->items[low - 1] : NULL;
+}
+
+const char *symbols_find(const struct symbols *s, uint64_t address)
+{
+	const struct symbol *symbol = find(s, address);
+
+	return symbol ? (const char *)s->names.data + symbol->name : NULL;
+}
+
+uint64_t symbols_start(const struct symbols *s, uint64_t address)
+{
+	const struct symbol *symbol = find(s, address);
+
+	return symbol ? symbol->address : 0;
 }
 
 size_t symbols_count(const struct symbols *s)

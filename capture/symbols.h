@@ -23,4 +23,7 @@ int symbols_explain(char *why, size_t size) _must_check_ _nonnull_;
 /* The function that address is in, or NULL: below the first one, or no kernel address. */
 const char *symbols_find(const struct symbols *s, uint64_t address) _nonnull_;
 
+/* Where that function begins; 0 for none. */
+uint64_t symbols_start(const struct symbols *s, uint64_t address) _nonnull_;
+
 size_t symbols_count(const struct symbols *s) _nonnull_;

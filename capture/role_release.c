@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions that let locks go which others took, from the sources of 6.1 and 6.12. */
+
+#include <string.h>
+
+#include "capture/role_release.h"
+#include "common/cleanup.h"
+
+#define UNVERIFIED .unverified = true
+#define CALLER .caller = true
+
+/* clang-format off */
+static const struct role_release rows[] = {
+	/* unlock_page_lruvec_irqrestore(), inlined; the lock is taken in folio_lruvec_lock…(). */
+	{ "folio_batch_move_lru", "lru" },
+	{ "folios_put_refs", "lru" },
+	{ "release_pages", "lru" },
+	{ "__page_cache_release", "lru" },
+	{ "isolate_migratepages_block", "lru", UNVERIFIED },
+	{ "__folio_batch_add_and_move", "lru", CALLER },
+	{ "folio_add_lru", "lru", CALLER },
+	{ "folio_batch_add_and_move", "lru", CALLER },
+	{ "lru_add_drain_cpu", "lru", CALLER },
+	{ "free_pages_and_swap_cache", "lru", CALLER },
+	{ "__folio_put", "lru", CALLER, UNVERIFIED },
+	/* What calls get_page_from_freelist() and rmqueue_bulk(). */
+	{ "__alloc_pages", "zone-alloc", CALLER },
+	{ "__alloc_pages_noprof", "zone-alloc", CALLER },
+	{ "__alloc_frozen_pages_noprof", "zone-alloc", CALLER, UNVERIFIED },
+	/* What calls free_pcppages_bulk(). */
+	{ "free_unref_page_commit", "zone-free", CALLER },
+	{ "drain_pages_zone", "zone-free", CALLER },
+	{ "drain_zone_pages", "zone-free", CALLER, UNVERIFIED },
+	/* What calls deferred_split_folio() or takes a folio off the queue. */
+	{ "do_huge_pmd_anonymous_page", "deferred-split", ROLE_SIDE_ALLOC, CALLER },
+	{ "__do_huge_pmd_anonymous_page", "deferred-split", ROLE_SIDE_ALLOC, CALLER },
+	{ "map_anon_folio_pmd", "deferred-split", ROLE_SIDE_ALLOC, CALLER, UNVERIFIED },
+	{ "page_remove_rmap", "deferred-split", ROLE_SIDE_UNMAP, CALLER },
+	{ "folio_remove_rmap_pmd", "deferred-split", ROLE_SIDE_UNMAP, CALLER },
+	{ "folio_remove_rmap_ptes", "deferred-split", ROLE_SIDE_UNMAP, CALLER },
+	{ "uncharge_folio", "deferred-split", ROLE_SIDE_FREE, CALLER },
+	{ "destroy_large_folio", "deferred-split", ROLE_SIDE_FREE, CALLER },
+	{ "__put_compound_page", "deferred-split", ROLE_SIDE_FREE, CALLER },
+};
+/* clang-format on */
+
+static bool lets_go(const char *function)
+{
+	return strstr(function, "spin_unlock") && role_is_lock_code(function);
+}
+
+const struct role_release *role_of_release(const char *const *functions, size_t count)
+{
+	size_t i = 0, length;
+
+	if (!count || !lets_go(functions[0]))
+		return NULL;
+	while (i < count && role_is_lock_code(functions[i]))
+		i++;
+	if (i == count)
+		return NULL;
+	length = strcspn(functions[i], ".");
+	for (size_t k = 0; k < ARRAY_SIZE(rows); k++)
+		if (!strncmp(rows[k].function, functions[i], length) && !rows[k].function[length])
+			return &rows[k];
+	return NULL;
+}
