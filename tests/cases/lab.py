@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Boots: one result for each load, kernel and boot, kept in a folder so that a run can go on where another ended."""
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+import kernels
+
+ROOT = kernels.ROOT
+MMTAPE = os.environ.get('MMTAPE', os.path.join(ROOT, 'build', 'mmtape'))
+CPUS = ('--cpus', '4')
+TIMEOUT = '10m'
+
+
+def options(load):
+    """What stands behind the kernels and the trace on a command line of `mmtape lab run`."""
+    sources = ('--sources', load.sources) if load.sources else ()
+    return [*sources, *load.replay]
+
+
+def shown(load, names, boots, images=lambda name: f'linux-{name}.bzImage'):
+    """The command line for a reader: all kernels, all boots."""
+    words = ['mmtape', 'lab', 'run']
+    for name in names:
+        words += ['--kernel', f'{name}={images(name)}']
+    words += [*CPUS, *load.lab, '--boots', str(boots), '-o', f'{load.name}/',
+              f'traces/samples/{load.sample}.mmt.zst', *options(load)]
+    return shlex.join(words)
+
+
+class Lab:
+    """say: a function that takes a line of progress."""
+
+    def __init__(self, out, images, fresh=False, say=print):
+        self.out = out
+        self.images = images
+        self.fresh = fresh
+        self.say = say
+        self.begun = set()
+
+    def path(self, load, name, boot):
+        return os.path.join(self.out, load.name, name, f'{boot}.json')
+
+    def key(self, load, name):
+        """What a kept result must have been made with."""
+        return shlex.join([*load.lab, load.sample, *options(load), name]) + '\n'
+
+    def have(self, load, name, boot):
+        """Whether there is a result of that boot, made as it would be made now."""
+        path = self.path(load, name, boot)
+        if not os.path.exists(path):
+            return False
+        with open(path[:-len('.json')] + '.key', encoding='utf-8') as f:
+            return f.read() == self.key(load, name)
+
+    def results(self, load, name):
+        """The paths of all boots that there are."""
+        found, boot = [], 0
+        while self.have(load, name, boot):
+            found.append(self.path(load, name, boot))
+            boot += 1
+        return found
+
+    def command(self, load, images, folder):
+        words = [MMTAPE, 'lab', 'run', *CPUS, *load.lab, '--boots', '1', '--timeout', TIMEOUT,
+                 '--quiet']
+        for name, image in images.items():
+            words += ['--kernel', f'{name}={image}']
+        return [*words, '-o', folder,
+                os.path.join(ROOT, 'traces', 'samples', load.sample + '.mmt.zst'), *options(load)]
+
+    def keep(self, load, name, boot, made):
+        path = self.path(load, name, boot)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path[:-len('.json')] + '.key', 'w', encoding='utf-8') as f:
+            f.write(self.key(load, name))
+        os.replace(made, path)
+
+    def boot(self, load, names, boot):
+        """One boot of each kernel that has none of that number yet; False where one failed."""
+        names = [name for name in names if not self.have(load, name, boot)]
+        if not names:
+            return True
+        images = {name: self.images.find(name) for name in names}
+        with tempfile.TemporaryDirectory(dir=self.out) as folder:
+            done = subprocess.run(self.command(load, images, folder), stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  errors='replace', check=False)
+            for name in names:
+                made = os.path.join(folder, f'{name}.json')
+                if os.path.exists(made):
+                    self.keep(load, name, boot, made)
+        bad = [name for name in names if not self.have(load, name, boot)]
+        if bad:
+            self.say(f"{load.name}, boot {boot}: no result of {', '.join(bad)}:\n"
+                     + done.stdout.strip()[-2000:])
+        return not bad
+
+    def run(self, load, names, boots):
+        """Boots alternate between the kernels. Stops at the first boot that fails."""
+        for name in names:
+            if self.fresh and (load, name) not in self.begun:
+                shutil.rmtree(os.path.join(self.out, load.name, name), ignore_errors=True)
+            self.begun.add((load, name))
+        for boot in range(boots):
+            self.say(f"{load.name}: boot {boot + 1} of {boots}, {', '.join(names)}")
+            if not self.boot(load, names, boot):
+                return False
+        return True

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables of the page beyond asked against measured. Each takes the data and gives lines of Markdown."""
+import figures
+from cases import ALL_612, TIMES
+from loads import LOADS
+
+ROLES = ('lru', 'deferred-split', 'zone-alloc', 'zone-free')
+QUEUE = 'lock.deferred-split'
+NOT_RUN = ['Not run.']
+# The fields of S5 and what tells reclaim by others from reclaim in the background.
+RECLAIM = ('allocstall', 'pgrotated', 'pgscan_', 'pgsteal_', 'pswp', 'workingset_refault', 'pgfault',
+           'pgmajfault')
+
+
+def table(head, rows):
+    return ['| ' + ' | '.join(head) + ' |', '|' + '---|' * len(head),
+            *('| ' + ' | '.join(row) + ' |' for row in rows)]
+
+
+def with_spread(values, scale=1):
+    if not values:
+        return '-'
+    shown = figures.text(sum(values) / len(values) * scale)
+    spread = figures.spread(values)
+    return shown if spread is None else f'{shown} ± {spread:.0%}'
+
+
+def orders(data):
+    """The table of the planning notes: acquisitions per folio, contentions in brackets."""
+    load = 'pagefault1-orders'
+    kernels = (*ALL_612, '6.12-free-locks')
+    found = figures.orders(data.rows(load, kernels[0]))
+    if not found:
+        return NOT_RUN
+    columns = [(role, kernel) for role in ('lru', 'zone', 'deferred-split')
+               for kernel in (kernels if role == 'deferred-split' else ALL_612)]
+    rows = []
+    for order in found:
+        row = [str(order)]
+        for role, kernel in columns:
+            per_folio, contentions = (
+                data.mean(load, kernel, 'lock_stat', f'lock.{role}.{measure}', order)
+                for measure in ('acquisitions_per_folio', 'contentions'))
+            row.append('-' if per_folio is None
+                       else f'{figures.text(per_folio)} ({figures.text(contentions)})')
+        rows.append(row)
+    return ['Acquisitions per folio by lock_stat, contentions in brackets:', '',
+            *table(['order', *(f'{role}, {kernel}' for role, kernel in columns)], rows)]
+
+
+def part_of(values, role):
+    total = sum(v for v in values.values() if v)
+    return '-' if not total or values[role] is None else f'{values[role] / total:.0%}'
+
+
+def shares(data):
+    """Each role's part of all acquisitions and of all contentions of the four, before and after."""
+    load, rows = 'pagefault1-sides', []
+    for order in figures.orders(data.rows(load, ALL_612[0])):
+        for source, measure in (('entries', 'acquisitions'), ('contention', 'contentions')):
+            sides = [{role: data.mean(load, kernel, source, f'lock.{role}.{measure}', order)
+                      for role in ROLES} for kernel in ALL_612]
+            rows.append([str(order), measure, *(
+                f'{part_of(sides[0], role)} → {part_of(sides[1], role)}' for role in ROLES)])
+    if not rows:
+        return NOT_RUN
+    return ['Each role\'s part of the acquisitions (`entries`) and contentions (`contention`) of these four, '
+            'stock → lru-batch:', '', *table(['order', 'of', *ROLES], rows)]
+
+
+def times(data):
+    """The three columns of the original."""
+    columns = (('base: no huge pages', 'storm-time-small', TIMES[0]),
+               ('regressed: 6.1-unmap-locks-plain', 'storm-time', TIMES[0]),
+               ('fixed: 6.1-stock-plain', 'storm-time', TIMES[1]))
+    if not all(data.paths(load, kernel) for _, load, kernel in columns):
+        return NOT_RUN
+    rows = [[metric, *(with_spread(figures.by_boot(data.rows(load, kernel), 'time', metric))
+                       for _, load, kernel in columns)]
+            for metric in ('elapsed', 'user', 'system')]
+    return ['Times on the kernels without LOCK_STAT, in seconds. The original\'s base did not align thread stacks, so nothing '
+            'was cut; `--thp never` stands for it, with more page faults instead:', '',
+            *table(['', *(name for name, *_ in columns)], rows)]
+
+
+def profile(data):
+    kernels = ('6.12-stock-plain', '6.12-lru-batch-plain')
+    sides = [data.rows('pagefault1-profile', kernel) for kernel in kernels]
+    names = {name for rows in sides for row in rows for name in row['metrics']
+             if row['pass'] == 'profile' and name.startswith('lock.') and name.endswith('.share')}
+    rows = []
+    for name in names:
+        values = [figures.by_boot(side, 'profile', name, 2) for side in sides]
+        rows.append((-max((sum(v) / len(v) for v in values if v), default=0),
+                     [name[len('lock.'):-len('.share')], *(with_spread(v, 100) for v in values)]))
+    if not rows:
+        return NOT_RUN
+    return ['Percent of CPU time in code that takes or waits for a lock, order 2:', '',
+            *table(['role', *kernels], [row for _, row in sorted(rows)])]
+
+
+def records(data):
+    kernel = '6.12-stock-plain'
+    sides = [data.paths(load, kernel) for load in ('reclaim-small', 'reclaim-64k')]
+    if not all(sides):
+        return NOT_RUN
+    said = figures.diff(*sides, form='records', options=('--vary', 'mthp'))
+    kept, shown = [], False
+    for line in said.splitlines():
+        if line and not line.startswith(' '):
+            name = line.split()[0].rstrip(':')
+            shown = not name.startswith(('vmstat.', 'thp.', 'memcg.', 'latency.', 'pressure.')) \
+                or name.startswith(tuple('vmstat.' + field for field in RECLAIM))
+        if shown:
+            kept.append(line)
+    return ['`mmtape diff --format records --vary mthp`, the fields of reclaim:', '', '```', *kept, '```']
+
+
+def debian(data):
+    rows = []
+    for load, kernel in (('storm-entries', 'debian-6.1'), ('pagefault1-entries', 'debian-6.12')):
+        found = data.rows(load, kernel)
+        names = sorted({name for row in found if row['pass'] == 'entries' for name in row['metrics']
+                        if name.startswith(tuple(f'lock.{role}.' for role in ROLES))
+                        and name.endswith('.acquisitions')})
+        for order in figures.orders(found) or [None]:
+            rows += [[kernel, LOADS[load].sample, '-' if order is None else str(order),
+                      name[len('lock.'):-len('.acquisitions')],
+                      with_spread(figures.by_boot(found, 'entries', name, order))]
+                     for name in names]
+    if not rows:
+        return NOT_RUN
+    return ['Acquisitions by `entries`:', '',
+            *table(['kernel', 'sample', 'order', 'lock, side, path', 'acquisitions'], rows)]
+
+
+TABLES = {name: globals()[name] for name in ('orders', 'shares', 'times', 'profile', 'records',
+                                             'debian')}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tests/cases/run on results that are there already: what it prints, its page, and what it says of what is missing."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import lib
+
+TOOLS = os.path.join(lib.ROOT, 'tests', 'cases')
+GOLDEN = os.path.join(lib.ROOT, 'tests', 'golden', 'diff')
+sys.path.insert(0, TOOLS)
+
+import lab
+from loads import LOADS
+
+S2 = (('6.12-stock', 'stock.json'), ('6.12-lru-batch', 'batch.json'))
+
+
+def run(*args):
+    return subprocess.run([sys.executable, os.path.join(TOOLS, 'run'), *args],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False, timeout=100)
+
+
+def keep(out, load, kernel, golden, change=lambda row: row):
+    """The boots of a golden result, as the lab leaves them."""
+    tree = json.loads(lib.load(os.path.join(GOLDEN, golden)))
+    bench = lab.Lab(out, None)
+    for boot in sorted({row['boot'] for row in tree['repetitions']}):
+        rows = [change({**row, 'boot': 0}) for row in tree['repetitions'] if row['boot'] == boot]
+        made = os.path.join(out, 'made.json')
+        with open(made, 'w', encoding='utf-8') as f:
+            json.dump({**tree, 'repetitions': rows}, f)
+        bench.keep(LOADS[load], kernel, boot, made)
+
+
+def report(*args, change=lambda row: row):
+    """What a report over the golden boots says, and the page."""
+    with tempfile.TemporaryDirectory() as out:
+        for kernel, golden in S2:
+            keep(out, 'pagefault1-orders', kernel, golden, change)
+        page = os.path.join(out, 'page.md')
+        done = run('--resume', '--boots', '0', '--out', out, '--write-doc', page, *args)
+        return done, lib.load(page).decode()
+
+
+def test_what_was_asked_holds():
+    done, page = report('--case', 'S2')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'order 2: 1.04 → 0.069; order 3: 1.04 → 0.0699' in done.stdout, done.stdout
+    assert 'does not hold' not in done.stdout and 'not measured' not in done.stdout
+    assert '| about 1.0 → at most 0.1 | 1.04 → 0.069 | 1.04 → 0.0699 |' in page, page
+    assert '| better | holds |' in page
+
+
+def test_what_does_not_hold_is_said():
+    def worse(row):
+        name = 'lock.lru.acquisitions_per_folio'
+        if row['order'] == 3 and name in row['metrics']:
+            row['metrics'][name] += 0.5
+        return row
+    done, page = report('--case', 'S2', change=worse)
+    assert done.returncode == 1
+    assert 'order 3: 1.54 → 0.57 (does not hold)' in done.stdout, done.stdout
+    assert 'does not hold' in page
+
+
+def test_what_did_not_run_is_said():
+    done, page = report('--case', 'S1')
+    assert done.returncode == 1
+    assert 'not run on 6.12-free-locks' in done.stdout, done.stdout
+    section = page.split('## S4')[1].split('\n## ')[0]
+    assert '# not run: 6.1-unmap-locks' in section and 'Not run.' in section
+    assert 'holds' not in section
+
+
+def test_a_result_made_otherwise_is_not_used():
+    with tempfile.TemporaryDirectory() as out:
+        for kernel, golden in S2:
+            keep(out, 'pagefault1-orders', kernel, golden)
+        with open(os.path.join(out, 'pagefault1-orders', '6.12-stock', '0.key'), 'a',
+                  encoding='utf-8') as f:
+            f.write('--copies 8\n')
+        done = run('--case', 'S2', '--resume', '--boots', '0', '--out', out)
+    assert done.returncode == 1
+    assert 'not run on 6.12-stock:' in done.stdout, done.stdout
+
+
+def test_kernel_that_is_missing_names_its_recipe():
+    with tempfile.TemporaryDirectory() as out:
+        done = run('--case', 'S2', '--boots', '1', '--kernels', out, '--out', out)
+    assert done.returncode == 1
+    assert 'replay/lab/build-kernel -o 6.12-stock.img' in done.stderr, done.stderr
+
+
+def test_without_resume_old_results_do_not_count():
+    with tempfile.TemporaryDirectory() as out:
+        for kernel, golden in S2:
+            keep(out, 'pagefault1-orders', kernel, golden)
+        done = run('--case', 'S2', '--boots', '1', '--kernels', out, '--out', out)
+    assert done.returncode == 1 and 'not run on' in done.stdout, done.stdout
+
+
+def test_null_needs_boots():
+    done, page = report('--case', 'null')
+    assert done.returncode == 1
+    assert 'pagefault1-orders on 6.12-stock: 5 boots, 10 needed' in done.stderr, done.stderr
+    assert 'not run' in page.split('## How often diff errs')[1]
+
+
+lib.main(globals())
