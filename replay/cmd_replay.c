@@ -23,6 +23,7 @@ struct replay {
 	struct trace_reader *reader;
 	struct plan plan;
 	struct settings_change *change;
+	struct observer *observer;
 	struct trace_meta *before, *after;
 	struct result *result;
 	struct replay_totals totals;
@@ -147,6 +148,16 @@ static void warn_of_settings(const struct replay *r)
 
 static int measure(struct replay *r)
 {
+	const struct replay_setup *s = &r->setup;
+	const struct pass_options options = {
+		.repeat = s->repeat,
+		.warmup = s->warmup,
+		.no_time = s->no_time,
+		.no_latency = s->no_latency,
+		.observer = r->observer,
+		.sweep = s->sweep_text ? &s->sweep : NULL,
+		.change = r->change,
+	};
 	int error = describe(&r->before);
 
 	if (error < 0)
@@ -154,7 +165,7 @@ static int measure(struct replay *r)
 	warn_of_settings(r);
 	error = result_new(&r->result);
 	if (error >= 0)
-		error = replay_passes_run(&r->setup, &r->plan, r->result, &r->totals);
+		error = replay_passes_run(&r->setup, &r->plan, &options, r->result, &r->totals);
 	if (error >= 0)
 		error = describe(&r->after);
 	return error;
@@ -167,7 +178,7 @@ static int write_result(struct replay *r)
 
 	if (!s->output)
 		return 0;
-	error = replay_result_provenance(r->result, s, r->reader, r->before, r->after);
+	error = replay_result_provenance(r->result, s, r->reader, r->before, r->after, r->observer);
 	if (error >= 0)
 		error = replay_result_fidelity(r->result, s, r->reader, &r->plan, &r->totals);
 	if (error < 0) {
@@ -205,7 +216,11 @@ static int judge(const struct replay *r)
 	if (r->totals.streamed)
 		log_warn("%s: the plan was too large to be held in memory: times mean little",
 		         r->setup.trace);
-	return r->totals.mismatches || undone(r) || !status->complete || r->totals.streamed
+	if (observer_dropped(r->observer))
+		log_warn("%llu events or samples of lock sources were dropped: no verdict on them",
+		         (unsigned long long)observer_dropped(r->observer));
+	return r->totals.mismatches || undone(r) || !status->complete || r->totals.streamed ||
+	                       observer_dropped(r->observer)
 	               ? STATUS_INCOMPLETE
 	               : STATUS_DONE;
 }
@@ -220,6 +235,8 @@ static int run_all(struct replay *r)
 	if (error >= 0)
 		error = settings_recover();
 	if (error >= 0)
+		error = observer_new(&r->observer, s->sources, s->exclusive);
+	if (error >= 0)
 		error = compile(r);
 	if (error >= 0)
 		error = check_tasks(r);
@@ -230,8 +247,10 @@ static int run_all(struct replay *r)
 	if (error >= 0)
 		error = measure(r);
 	r->change = settings_change_free(r->change);
-	if (error < 0)
+	if (error < 0) {
+		r->observer = observer_free(r->observer);
 		return STATUS_FAILED;
+	}
 	written = write_result(r);
 	if (!s->output || !log_is_quiet())
 		replay_summary(s->output ? stderr : stdout, s, &r->plan, &r->totals);
@@ -248,6 +267,7 @@ static int run(int argc, char **argv)
 	else
 		status = run_all(&r);
 	result_free(r.result);
+	observer_free(r.observer);
 	trace_meta_free(r.before);
 	trace_meta_free(r.after);
 	free(r.totals.elapsed);

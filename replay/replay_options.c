@@ -139,6 +139,7 @@ static void set_defaults(struct replay_setup *s)
 		.fill = "zero",
 		.repeat = 5,
 		.warmup = 1,
+		.sources = "none",
 	};
 }
 
@@ -161,7 +162,7 @@ static int check_pin(const char *pin)
 }
 
 /* What is wrong with values is said before any work. */
-static int check_values(const struct replay_setup *s)
+static int check_values(struct replay_setup *s)
 {
 	int r = s->pin ? check_pin(s->pin) : 0;
 
@@ -169,6 +170,8 @@ static int check_values(const struct replay_setup *s)
 		r = settings_check_thp(s->thp);
 	for (size_t i = 0; i < s->mthp.count && r >= 0; i++)
 		r = settings_check_mthp(s->mthp.items[i]);
+	if (r >= 0 && s->sweep_text)
+		r = sweep_parse(s->sweep_text, &s->sweep);
 	return r;
 }
 
@@ -233,6 +236,13 @@ int replay_options_parse(struct replay_setup *s, int argc, char **argv)
 		  "transparent huge pages during the run: always, madvise, never" },
 		{ 0, "mthp", OPTION_LIST, &s->mthp, "SIZE=MODE",
 		  "the same for one size, like 64k=always; may be given again" },
+		{ 0, "mthp-sweep", OPTION_STRING, &s->sweep_text, "SIZES",
+		  "measure with each of these sizes of folios, like 16k,64k,2m" },
+		{ 0, "sources", OPTION_STRING, &s->sources, "LIST",
+		  "lock figures, each in a pass of its own: lock_stat, contention, entries, "
+		  "profile, all or none (default)" },
+		{ 0, "exclusive", OPTION_FLAG, &s->exclusive, NULL,
+		  "nobody else measures here: sources may use what the machine has once" },
 		{ 0, "pin", OPTION_STRING, &s->pin, "CPUS", "spread tasks over cpus, like 0-3,6" },
 		{ 0, "incomplete", OPTION_FLAG, &s->compile.incomplete, NULL,
 		  "go on although the trace lost events" },
@@ -240,6 +250,8 @@ int replay_options_parse(struct replay_setup *s, int argc, char **argv)
 		  "leave MAP_STACK out: since 6.7 it means no huge pages" },
 		{ 0, "hugetlb", OPTION_FLAG, &s->compile.hugetlb, NULL, "replay MAP_HUGETLB" },
 		{ 0, "seal", OPTION_FLAG, &s->compile.seal, NULL, "replay mseal" },
+		{ 0, "no-time", OPTION_FLAG, &s->no_time, NULL,
+		  "leave out the pass that measures times" },
 		{ 0, "no-latency", OPTION_FLAG, &s->no_latency, NULL,
 		  "leave out the pass that times each call" },
 		{ 0, "marks", OPTION_FLAG, &s->execute.marks, NULL, "", .hidden = true },

@@ -4,6 +4,7 @@
 
 #include "common/options.h"
 #include "replay/execute.h"
+#include "replay/sweep.h"
 
 struct replay_setup {
 	const char *trace, *output; /* output NULL: only a summary */
@@ -14,7 +15,9 @@ struct replay_setup {
 	const char *thp, *pin;
 	struct option_list mthp;
 	uint32_t repeat, warmup;
-	bool force, no_latency;
+	const char *sources, *sweep_text; /* as given; sweep_text NULL: no sizes are swept */
+	struct sweep sweep;
+	bool force, no_time, no_latency, exclusive;
 };
 
 /* OPTIONS_HELP, or -EINVAL after printing one line. */

@@ -4,114 +4,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/counters.h"
 #include "common/log.h"
 #include "replay/replay_passes.h"
 
-struct passes {
+struct replaying {
 	const struct replay_setup *setup;
 	const struct plan *plan;
-	struct result *result;
 	struct replay_totals *totals;
-	struct replay_counters counters;
-	int error; /* of reading the counters */
-	uint32_t done;
+	struct execute_figures figures; /* of the last repetition */
 };
 
-static int counters_renew(struct replay_counters *c)
+static int run(void *arg, bool latency, pass_line *line, void *line_arg)
 {
+	struct replaying *w = arg;
+	struct execute_options options = w->setup->execute;
 	int r;
 
-	c->before = trace_meta_free(c->before);
-	c->after = trace_meta_free(c->after);
-	r = trace_meta_new(&c->before);
-	return r < 0 ? r : trace_meta_new(&c->after);
-}
-
-/* All tasks are at the start line, or gone: nothing of the set-up is counted. */
-static void read_counters(void *arg, bool end)
-{
-	struct passes *p = arg;
-	int r = counters_read(end ? p->counters.after : p->counters.before);
-
-	if (r < 0)
-		p->error = r;
-}
-
-static int run_once(struct passes *p, const struct execute_options *options,
-                    struct execute_figures *out)
-{
-	const struct replay_setup *s = p->setup;
-	uint32_t all = s->warmup + (s->no_latency ? 1 : 2) * s->repeat;
-	int r;
-
-	log_progress("repetition %u of %u", ++p->done, all);
-	r = execute_run(p->plan, options, out);
-	log_progress_end();
+	options.latency = latency;
+	options.at_line = line;
+	options.at_line_arg = line_arg;
+	r = execute_run(w->plan, &options, &w->figures);
+	/* A warm-up has no line, unless it is the latency pass. */
+	if (r >= 0 && (line || latency))
+		replay_totals_check(w->totals, &w->figures);
 	return r;
 }
 
-static int run_timed(struct passes *p, unsigned round)
+static int time_values(void *arg, struct result *r, const struct pass_counters *counters)
 {
-	struct execute_options options = p->setup->execute;
-	struct execute_figures figures;
-	int r = counters_renew(&p->counters);
+	struct replaying *w = arg;
 
-	options.at_line = read_counters;
-	options.at_line_arg = p;
-	if (r >= 0)
-		r = run_once(p, &options, &figures);
-	if (r < 0)
-		return r;
-	if (p->error < 0) {
-		log_error("cannot read the kernel's counters: %s", strerror(-p->error));
-		return p->error;
-	}
-	replay_totals_add(p->totals, &figures, false);
-	return replay_result_row(p->result, round, &figures, &p->counters);
+	replay_totals_add(w->totals, &w->figures, false);
+	return replay_result_values(r, &w->figures, counters);
 }
 
-static int run_latency(struct passes *p, unsigned round)
+static int latency_values(void *arg, struct result *r)
 {
-	struct execute_options options = p->setup->execute;
-	struct execute_figures figures;
-	int r;
+	struct replaying *w = arg;
 
-	options.latency = true;
-	r = run_once(p, &options, &figures);
-	if (r < 0)
-		return r;
-	replay_totals_add(p->totals, &figures, true);
-	return replay_result_latencies(p->result, round, &figures);
+	replay_totals_add(w->totals, &w->figures, true);
+	return replay_result_latencies(r, &w->figures);
 }
 
-static int run_all(struct passes *p)
+static double operations(void *arg)
 {
-	const struct replay_setup *s = p->setup;
-	struct execute_figures figures;
-	int r = 0;
+	const struct replaying *w = arg;
 
-	for (unsigned i = 0; i < s->warmup && r >= 0; i++)
-		r = run_once(p, &s->execute, &figures);
-	for (unsigned i = 0; i < s->repeat && r >= 0; i++)
-		r = run_timed(p, i);
-	for (unsigned i = 0; i < s->repeat && r >= 0 && !s->no_latency; i++)
-		r = run_latency(p, i);
-	return r;
+	/* An operation that is a run of touches is as many as it has touches. */
+	return replay_units(w->plan, w->setup->execute.copies, &w->figures);
 }
 
 int replay_passes_run(const struct replay_setup *setup, const struct plan *plan,
-                      struct result *result, struct replay_totals *totals)
+                      const struct pass_options *options, struct result *result,
+                      struct replay_totals *totals)
 {
-	struct passes p = { .setup = setup, .plan = plan, .result = result, .totals = totals };
-	int r;
+	struct replaying w = { .setup = setup, .plan = plan, .totals = totals };
+	const struct pass_work work = {
+		.arg = &w,
+		.run = run,
+		.time_values = time_values,
+		.latency_values = latency_values,
+		.operations = operations,
+	};
+	size_t most = (size_t)setup->repeat * SWEEP_MAX;
 
 	memset(totals, 0, sizeof(*totals));
-	totals->elapsed = calloc(setup->repeat, sizeof(*totals->elapsed));
-	r = totals->elapsed ? run_all(&p) : -ENOMEM;
-	if (r == -ENOMEM)
+	totals->elapsed = calloc(most, sizeof(*totals->elapsed));
+	if (!totals->elapsed) {
 		log_error("not enough memory for the result");
-	trace_meta_free(p.counters.before);
-	trace_meta_free(p.counters.after);
-	return r;
+		return -ENOMEM;
+	}
+	return passes_run(options, &work, result);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The repetitions of a replay: warm-up, timing, latency. */
+/* The repetitions of a replay. */
 #pragma once
 
 #include "replay/replay_result.h"
@@ -9,4 +9,5 @@
  * failure: what execute_run() says, -ENOMEM.
  */
 int replay_passes_run(const struct replay_setup *setup, const struct plan *plan,
-                      struct result *result, struct replay_totals *totals) _must_check_ _nonnull_;
+                      const struct pass_options *options, struct result *result,
+                      struct replay_totals *totals) _must_check_ _nonnull_;

@@ -66,21 +66,28 @@ static json_t *list_text(const struct option_list *list)
 static json_t *options_object(const struct replay_setup *s)
 {
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:s, s:b, s:b, s:b}", "place",
-		replay_place_names[s->place], "order", replay_order_names[s->order], "touch",
-		replay_touch_names[s->touch], "pace", s->pace, "fill", s->fill, "file_backing",
-		s->execute.files_on_disk ? "disk" : "tmpfs", "file_cache",
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:s, s:s, s:b, s:b, s:b}",
+		"place", replay_place_names[s->place], "order", replay_order_names[s->order],
+		"touch", replay_touch_names[s->touch], "pace", s->pace, "fill", s->fill,
+		"file_backing", s->execute.files_on_disk ? "disk" : "tmpfs", "file_cache",
 		s->execute.files_cold ? "cold" : "warm", "copies", (json_int_t)s->execute.copies,
-		"thp", s->thp ? s->thp : "", "mthp", list_text(&s->mthp), "pin",
-		s->pin ? s->pin : "", "drop_map_stack", s->compile.drop_map_stack, "hugetlb",
-		s->compile.hugetlb, "seal", s->compile.seal);
+		"thp", s->thp ? s->thp : "", "mthp", list_text(&s->mthp), "mthp_sweep",
+		s->sweep_text ? s->sweep_text : "", "pin", s->pin ? s->pin : "", "drop_map_stack",
+		s->compile.drop_map_stack, "hugetlb", s->compile.hugetlb, "seal", s->compile.seal);
 }
 
-static json_t *sources_array(const struct replay_setup *s)
+static json_t *sources_array(const struct replay_setup *s, const struct observer *observer)
 {
-	return json_pack("[{s:s, s:b}, {s:s, s:b, s:s*}]", "name", "time", "used", 1, "name",
-	                 "latency", "used", !s->no_latency, "why",
-	                 s->no_latency ? "--no-latency" : NULL);
+	json_t *sources = json_pack("[{s:s, s:b, s:s*}, {s:s, s:b, s:s*}]", "name", "time", "used",
+	                            !s->no_time, "why", s->no_time ? "--no-time" : NULL, "name",
+	                            "latency", "used", !s->no_latency, "why",
+	                            s->no_latency ? "--no-latency" : NULL);
+
+	if (sources && observer_provenance(observer, sources) < 0) {
+		json_decref(sources);
+		return NULL;
+	}
+	return sources;
 }
 
 static json_t *command_line(void)
@@ -100,7 +107,7 @@ static json_t *text_of(const char *text)
 
 int replay_result_provenance(struct result *r, const struct replay_setup *setup,
                              const struct trace_reader *reader, const struct trace_meta *before,
-                             const struct trace_meta *after)
+                             const struct trace_meta *after, const struct observer *observer)
 {
 	const struct trace_meta *trace = trace_reader_meta(reader);
 	json_t *to = result_provenance(r);
@@ -130,6 +137,6 @@ int replay_result_provenance(struct result *r, const struct replay_setup *setup,
 	if (error >= 0)
 		error = put(to, "options", options_object(setup));
 	if (error >= 0)
-		error = put(to, "sources", sources_array(setup));
+		error = put(to, "sources", sources_array(setup, observer));
 	return error;
 }

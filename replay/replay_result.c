@@ -10,30 +10,8 @@
 
 #define MAX_NAME 200
 
-/* Machine counters as differences: pgfault becomes vmstat.pgfault, thp/64kB/x thp.64kB.x. */
-static int add_counters(struct result *r, const struct replay_counters *counters)
-{
-	char name[MAX_NAME];
-	const char *key, *value;
-	int error = 0;
-
-	for (size_t i = 0; i < trace_meta_count(counters->after) && error >= 0; i++) {
-		uint64_t before;
-
-		trace_meta_at(counters->after, i, &key, &value);
-		before = trace_meta_get_u64(counters->before, key, 0);
-		snprintf(name, sizeof(name), "%s%s", strncmp(key, "thp/", 4) ? "vmstat." : "", key);
-		for (char *c = name; *c; c++)
-			if (*c == '/')
-				*c = '.';
-		error = result_value(r, name,
-		                     (double)(int64_t)(strtoull(value, NULL, 10) - before));
-	}
-	return error;
-}
-
-int replay_result_row(struct result *r, unsigned round, const struct execute_figures *f,
-                      const struct replay_counters *counters)
+int replay_result_values(struct result *r, const struct execute_figures *f,
+                         const struct pass_counters *counters)
 {
 	const struct {
 		const char *name;
@@ -49,12 +27,12 @@ int replay_result_row(struct result *r, unsigned round, const struct execute_fig
 		{ "overhead.user", (double)f->overhead_user / 1e9 },
 		{ "overhead.faults", (double)f->overhead_faults },
 	};
-	int error = result_row(r, 0, round, RESULT_PASS_TIME);
+	int error = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(values) && error >= 0; i++)
 		error = result_value(r, values[i].name, values[i].value);
 	if (error >= 0)
-		error = add_counters(r, counters);
+		error = pass_counter_values(r, counters);
 	return error;
 }
 
@@ -83,9 +61,9 @@ static int add_latency(struct result *r, unsigned kind, const struct execute_lat
 	return error;
 }
 
-int replay_result_latencies(struct result *r, unsigned round, const struct execute_figures *f)
+int replay_result_latencies(struct result *r, const struct execute_figures *f)
 {
-	int error = result_row(r, 0, round, "latency");
+	int error = 0;
 
 	for (unsigned kind = 0; kind < PLAN_KIND_COUNT && error >= 0; kind++)
 		if (f->latency[kind].count)
@@ -98,12 +76,25 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-void replay_totals_add(struct replay_totals *t, const struct execute_figures *f, bool latency)
+void replay_totals_check(struct replay_totals *t, const struct execute_figures *f)
 {
 	t->mismatches = larger(t->mismatches, f->mismatches);
 	if (f->mismatches || !t->last.mismatches)
 		t->last = *f;
 	t->peak_alive = larger(t->peak_alive, f->peak_alive);
+}
+
+double replay_units(const struct plan *plan, uint32_t copies, const struct execute_figures *f)
+{
+	uint64_t calls = 0;
+
+	for (unsigned call = 0; call < CALL_COUNT; call++)
+		calls += plan->header->counts.calls[call];
+	return (double)calls * copies + (double)f->touches;
+}
+
+void replay_totals_add(struct replay_totals *t, const struct execute_figures *f, bool latency)
+{
 	if (latency) {
 		t->peak_in_flight = larger(t->peak_in_flight, f->peak_in_flight);
 		t->mappings = f->mappings;

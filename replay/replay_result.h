@@ -5,13 +5,9 @@
 #include <stdio.h>
 
 #include "analysis/result.h"
+#include "replay/passes.h"
 #include "replay/replay_options.h"
 #include "traces/reader.h"
-
-/* Counters of the machine around one repetition. */
-struct replay_counters {
-	struct trace_meta *before, *after;
-};
 
 /* What all timed repetitions came to. */
 struct replay_totals {
@@ -27,20 +23,26 @@ struct replay_totals {
 	bool streamed;
 };
 
-/* Adds a repetition of either pass to the totals. */
+/* Mismatches and peaks of any measured repetition; then times of the pass that times or of the
+ * latency pass. */
+void replay_totals_check(struct replay_totals *totals, const struct execute_figures *f) _nonnull_;
 void replay_totals_add(struct replay_totals *totals, const struct execute_figures *f,
                        bool latency) _nonnull_;
+/* Calls planned and touches made by all copies: what acquisitions per operation are of. */
+double replay_units(const struct plan *plan, uint32_t copies,
+                    const struct execute_figures *f) _nonnull_;
 
-/* All of these return 0 or -ENOMEM. */
-int replay_result_row(struct result *r, unsigned round, const struct execute_figures *f,
-                      const struct replay_counters *counters) _must_check_ _nonnull_;
-int replay_result_latencies(struct result *r, unsigned round,
+/* Values for the row just begun. All of these return 0 or -ENOMEM. */
+int replay_result_values(struct result *r, const struct execute_figures *f,
+                         const struct pass_counters *counters) _must_check_ _nonnull_;
+int replay_result_latencies(struct result *r,
                             const struct execute_figures *f) _must_check_ _nonnull_;
 
 /* replay_provenance.c */
 int replay_result_provenance(struct result *r, const struct replay_setup *setup,
                              const struct trace_reader *reader, const struct trace_meta *before,
-                             const struct trace_meta *after) _must_check_ _nonnull_;
+                             const struct trace_meta *after,
+                             const struct observer *observer) _must_check_ _nonnull_;
 
 /* replay_fidelity.c */
 int replay_result_fidelity(struct result *r, const struct replay_setup *setup,

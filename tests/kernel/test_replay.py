@@ -229,6 +229,45 @@ def test_a_cut_trace_needs_incomplete():
     assert result['fidelity']['incomplete'] is True
 
 
+def test_sources_have_passes_of_their_own():
+    if not os.path.isdir('/sys/kernel/tracing/events/lock'):
+        raise lib.Skip('needs the lock tracepoints')
+    result = replay(forks(), '--repeat', 2, '--no-time', '--no-latency', '--sources', 'contention')
+    assert not rows(result, 'time') and not rows(result, 'latency')
+    assert len(rows(result, 'contention')) == 2
+    for metrics in rows(result, 'contention'):
+        assert metrics['lock.lru.contentions'] >= 0 and metrics['lock.mmap-lock.wait'] >= 0, metrics
+    sources = {s['name']: s for s in result['provenance']['sources']}
+    assert sources['contention']['used'] and sources['contention']['dropped'] == 0, sources
+    assert not sources['profile']['used'] and '--sources' in sources['profile']['why'], sources
+
+
+def test_a_source_that_does_not_work_is_said():
+    if os.path.exists('/proc/lock_stat'):
+        raise lib.Skip('this kernel has lock_stat')
+    done = lib.expect(1, 'replay', '--repeat', 1, '--sources', 'lock_stat', forks())
+    assert len(done.stderr.splitlines()) == 1 and 'CONFIG_LOCK_STAT' in done.stderr, done.stderr
+    done = lib.expect(1, 'replay', '--repeat', 1, '--sources', 'locks', forks())
+    assert "no source 'locks'" in done.stderr, done.stderr
+
+
+def test_swept_sizes():
+    sizes = '/sys/kernel/mm/transparent_hugepage/hugepages-64kB/'
+    if not os.path.exists(sizes + 'stats/anon_fault_alloc'):
+        raise lib.Skip('needs settings of folio sizes and their counters (Linux 6.10)')
+    with open(sizes + 'enabled', encoding='ascii') as file:
+        before = file.read()
+    result = replay(lib.sample('pagefault1-4k'), '--repeat', 2, '--no-latency', '--touch', 'region',
+                    '--mthp-sweep', '64k,16k')
+    swept = [(row['round'], row['order']) for row in result['repetitions']]
+    assert swept == [(0, 4), (0, 2), (1, 4), (1, 2)], swept
+    for row in result['repetitions']:
+        size = {4: '64kB', 2: '16kB'}[row['order']]
+        assert row['metrics'][f'thp.{size}.anon_fault_alloc'] > 100, row
+    with open(sizes + 'enabled', encoding='ascii') as file:
+        assert file.read() == before
+
+
 def test_internal_command_refuses_strangers():
     done = lib.expect(1, 'replay-space', '--plan', 0, '--state', 0, '--task', 0)
     assert 'internal' in done.stderr, done.stderr

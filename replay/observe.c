@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which sources of lock figures are used, and their life from open to close. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/journal.h"
+#include "capture/sources.h"
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "replay/observe_own.h"
+
+static bool is_listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; *at;) {
+		size_t part = strcspn(at, ",");
+
+		if (part == len && !strncmp(at, name, len))
+			return true;
+		at += part + (at[part] == ',');
+	}
+	return false;
+}
+
+static int check_names(const char *list)
+{
+	char name[64];
+
+	for (const char *at = list; *at;) {
+		size_t part = strcspn(at, ",");
+
+		snprintf(name, sizeof(name), "%.*s", (int)part, at);
+		if (!source_find(name)) {
+			log_error("--sources: no source '%s': lock_stat, contention, entries, "
+			          "profile, "
+			          "all or none",
+			          name);
+			return -EINVAL;
+		}
+		at += part + (at[part] == ',');
+	}
+	return 0;
+}
+
+static int choose(struct observer *o, const char *list)
+{
+	bool all = !strcmp(list, "all"), none = !strcmp(list, "none");
+	int r = all || none ? 0 : check_names(list);
+
+	for (const struct source *const *s = lock_sources; *s && r >= 0; s++) {
+		struct observed *seen = &o->all[o->all_count];
+
+		if (o->all_count == OBSERVE_MAX)
+			return -E2BIG;
+		seen->source = *s;
+		o->all_count++;
+		if (none || (!all && !is_listed(list, (*s)->name))) {
+			snprintf(seen->why, sizeof(seen->why), "not asked for (--sources)");
+			continue;
+		}
+		r = (*s)->check(&o->options, seen->why, sizeof(seen->why));
+		if (r < 0 && !all) {
+			log_error("--sources: %s: %s", (*s)->name, seen->why);
+			return r;
+		}
+		if (r >= 0)
+			o->used[o->used_count++] = seen;
+		r = 0;
+	}
+	return r;
+}
+
+int observer_new(struct observer **out, const char *list, bool exclusive)
+{
+	struct observer *o = calloc(1, sizeof(*o));
+	int r = o ? 0 : -ENOMEM;
+
+	*out = NULL;
+	if (r < 0) {
+		log_error("not enough memory");
+		return r;
+	}
+	o->options.exclusive = exclusive;
+	r = choose(o, list);
+	if (r >= 0 && o->used_count)
+		r = journal_new(&o->options.journal);
+	if (r < 0)
+		observer_free(o);
+	else
+		*out = o;
+	return r;
+}
+
+struct observer *observer_free(struct observer *o)
+{
+	if (!o)
+		return NULL;
+	observer_close(o);
+	o->options.journal = journal_free(o->options.journal);
+	free(o);
+	return NULL;
+}
+
+size_t observer_count(const struct observer *o)
+{
+	return o->used_count;
+}
+
+int observer_open(struct observer *o, size_t source)
+{
+	o->open = o->used[source];
+	int r = o->open->source->open(&o->state, &o->options);
+
+	if (r < 0)
+		o->open = NULL;
+	return r;
+}
+
+void observer_close(struct observer *o)
+{
+	if (o->open)
+		o->open->source->close(o->state);
+	o->open = NULL;
+	o->state = NULL;
+}
+
+int observer_start(struct observer *o)
+{
+	return o->open->source->start(o->state);
+}
+
+int observer_stop(struct observer *o)
+{
+	return o->open->source->stop(o->state);
+}
+
+uint64_t observer_dropped(const struct observer *o)
+{
+	uint64_t dropped = 0;
+
+	for (size_t i = 0; i < o->used_count; i++)
+		dropped += o->used[i]->dropped;
+	return dropped;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of observe.h. */
+#pragma once
+
+#include "capture/sources.h"
+#include "replay/observe.h"
+
+#define OBSERVE_MAX 8
+
+struct observed {
+	const struct source *source;
+	char why[256]; /* why it is not used */
+	char note[160];
+	uint64_t dropped; /* of all repetitions */
+	double unresolved; /* the most of any repetition */
+	bool has_row;
+};
+
+struct observer {
+	struct source_options options;
+	struct observed all[OBSERVE_MAX], *used[OBSERVE_MAX];
+	size_t all_count, used_count;
+	struct observed *open;
+	void *state;
+};

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From what a source saw to metrics of a row, with their denominators of the same repetition. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "replay/observe_own.h"
+
+#define MAX_NAME 200
+#define HUGE_PAGE_ORDER 9 /* of x86-64 */
+#define PAGE_KIB 4u
+
+bool observe_name(char *out, size_t size, const struct lock_figure *f, const char *measure)
+{
+	const char *side = f->side == ROLE_SIDE_NONE ? NULL : role_side_name(f->side);
+	int n = snprintf(out, size, "lock.%s%s%s%s%s.%s", f->role, side ? "." : "",
+	                 side ? side : "", f->path ? "." : "", f->path ? f->path : "", measure);
+
+	return n > 0 && (size_t)n < size;
+}
+
+static double rise(const struct trace_meta *before, const struct trace_meta *after, const char *key)
+{
+	return (double)(int64_t)(trace_meta_get_u64(after, key, 0) -
+	                         trace_meta_get_u64(before, key, 0));
+}
+
+/*
+ * All tasks are gone at the end, so what was made was freed. Kernels without counters for
+ * each size (until 6.9) make anonymous folios of the huge-page size only.
+ */
+struct observe_units observe_units(const struct trace_meta *before, const struct trace_meta *after,
+                                   unsigned order, double operations)
+{
+	struct observe_units units = { .operations = operations };
+	unsigned at = order ? order : HUGE_PAGE_ORDER;
+	char key[64];
+
+	snprintf(key, sizeof(key), "thp/%ukB/anon_fault_alloc", PAGE_KIB << at);
+	if (trace_meta_get(after, key))
+		units.folios = rise(before, after, key);
+	else if (at == HUGE_PAGE_ORDER)
+		units.folios = rise(before, after, "thp_fault_alloc");
+	units.cuts = rise(before, after, "thp_deferred_split_page");
+	return units;
+}
+
+static int add_value(struct result *r, const struct lock_figure *f, const char *measure,
+                     double value)
+{
+	char name[MAX_NAME];
+
+	if (!observe_name(name, sizeof(name), f, measure))
+		return -EINVAL;
+	return result_value(r, name, value);
+}
+
+static int add_rates(struct result *r, const struct lock_figure *f,
+                     const struct observe_units *units)
+{
+	const struct {
+		const char *measure;
+		double per;
+	} rates[] = {
+		{ "acquisitions_per_operation", units->operations },
+		{ "acquisitions_per_folio", units->folios },
+		{ "acquisitions_per_cut", units->cuts },
+	};
+	int e = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rates) && e >= 0; i++)
+		if (rates[i].per > 0)
+			e = add_value(r, f, rates[i].measure, f->acquisitions / rates[i].per);
+	return e;
+}
+
+static int add_figure(struct result *r, const struct lock_figure *f,
+                      const struct observe_units *units)
+{
+	const struct {
+		const char *measure;
+		double value;
+		double scale;
+	} values[] = {
+		{ "acquisitions", f->acquisitions, 1 },
+		{ "contentions", f->contentions, 1 },
+		{ "wait", f->wait, 1e-9 },
+		{ "hold", f->hold, 1e-9 },
+		{ "share", f->share, 1 },
+	};
+	int e = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(values) && e >= 0; i++)
+		if (values[i].value >= 0)
+			e = add_value(r, f, values[i].measure, values[i].value * values[i].scale);
+	return e >= 0 && f->acquisitions >= 0 ? add_rates(r, f, units) : e;
+}
+
+static int add_figures(struct result *r, const struct lock_figures *figures,
+                       const struct observed *seen, const struct observe_units *units)
+{
+	char name[MAX_NAME];
+	int e;
+
+	snprintf(name, sizeof(name), "lock.unresolved.share_of_%s", seen->source->name);
+	e = result_value(r, name, figures->unresolved);
+	for (size_t i = 0; i < figures->count && e >= 0; i++)
+		e = add_figure(r, &figures->items[i], units);
+	if (e >= 0 && units->folios > 0)
+		e = result_value(r, "folios", units->folios);
+	if (e >= 0 && units->cuts > 0)
+		e = result_value(r, "cuts", units->cuts);
+	return e;
+}
+
+int observer_row(struct observer *o, struct result *r, unsigned round, unsigned order,
+                 const struct observe_units *units)
+{
+	struct observed *seen = o->open;
+	struct lock_figures figures = { 0 };
+	int e = seen->source->read(o->state, &figures);
+
+	if (e >= 0) {
+		seen->dropped += figures.dropped;
+		if (figures.unresolved > seen->unresolved)
+			seen->unresolved = figures.unresolved;
+		memcpy(seen->note, figures.note, sizeof(seen->note));
+		seen->has_row = true;
+		e = result_row(r, 0, round, seen->source->name);
+	}
+	if (e >= 0 && order)
+		e = result_row_order(r, order);
+	if (e >= 0)
+		e = add_figures(r, &figures, seen, units);
+	lock_figures_clear(&figures);
+	return e;
+}
+
+static bool is_used(const struct observer *o, const struct observed *seen)
+{
+	for (size_t i = 0; i < o->used_count; i++)
+		if (o->used[i] == seen)
+			return true;
+	return false;
+}
+
+static json_t *describe(const struct observer *o, const struct observed *seen)
+{
+	if (!is_used(o, seen))
+		return json_pack("{s:s, s:b, s:s}", "name", seen->source->name, "used", 0, "why",
+		                 seen->why);
+	return json_pack("{s:s, s:b, s:I, s:f, s:s}", "name", seen->source->name, "used", 1,
+	                 "dropped", (json_int_t)seen->dropped, "unresolved", seen->unresolved,
+	                 "note", seen->note);
+}
+
+int observer_provenance(const struct observer *o, json_t *sources)
+{
+	for (size_t i = 0; i < o->all_count; i++) {
+		json_t *one = describe(o, &o->all[i]);
+
+		if (!one || json_array_append_new(sources, one) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
