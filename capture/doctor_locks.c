@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the lock sources take. */
 
-#include <linux/capability.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,9 +9,10 @@
 
 #include "capture/doctor_checks.h"
 #include "capture/instance.h"
+#include "capture/perf_rings.h"
 #include "capture/settings.h"
 #include "capture/sources.h"
-#include "capture/sysfile.h"
+#include "capture/symbols.h"
 #include "common/cleanup.h"
 
 int doctor_each_source(struct doctor_report *report)
@@ -22,11 +22,13 @@ int doctor_each_source(struct doctor_report *report)
 	for (const struct source *const *s = lock_sources; *s; s++) {
 		struct doctor_answer *a = doctor_add(report, "locks", (*s)->name, DOCTOR_OPTIONAL);
 		char why[sizeof(a->cause)] = "";
+		int r;
 
 		if (!a)
 			return -ENOMEM;
-		if ((*s)->check(&options, why, sizeof(why)) < 0)
-			doctor_no_sentence(a, why);
+		r = (*s)->check(&options, why, sizeof(why));
+		if (r < 0)
+			doctor_no_sentence(a, *why ? why : strerror(-r));
 		else
 			doctor_yes(a, "%s", (*s)->gives);
 	}
@@ -50,57 +52,39 @@ void doctor_ask_spinlocks(struct doctor_answer *a)
 		doctor_yes(a, "%s", kind);
 }
 
-/* Names are always there; addresses are all zero when they are hidden. */
-static bool symbols_shown(bool *any)
-{
-	_cleanup_fclose_ FILE *f = sysfile_open("/proc/kallsyms");
-	unsigned long long address;
-	char line[512];
-
-	*any = false;
-	while (f && fgets(line, sizeof(line), f)) {
-		*any = true;
-		if (sscanf(line, "%llx", &address) == 1 && address)
-			return true;
-	}
-	return false;
-}
-
 void doctor_ask_symbols(struct doctor_answer *a)
 {
-	uint64_t restricted = 0;
-	bool any;
+	char why[sizeof(a->cause)] = "";
 
-	if (symbols_shown(&any)) {
-		doctor_yes(a, "with addresses");
-		return;
-	}
-	if (sysfile_read_u64("/proc/sys/kernel/kptr_restrict", &restricted) < 0)
-		restricted = 0;
-	if (!any)
-		doctor_no(a, "a kernel with CONFIG_KALLSYMS", "/proc/kallsyms has no names");
-	else if (restricted == 2)
-		doctor_no(a, "`sysctl kernel.kptr_restrict=0` as root",
-		          "sysctl kernel.kptr_restrict is 2, which hides addresses from everyone");
+	if (symbols_explain(why, sizeof(why)) < 0)
+		doctor_no_sentence(a, why);
 	else
-		doctor_no(a, "run as root",
-		          "addresses are hidden without CAP_SYSLOG (kernel.kptr_restrict is %llu)",
-		          (unsigned long long)restricted);
+		doctor_yes(a, "with addresses");
 }
 
+/* Without a cycle counter time is sampled by a timer, which waits while interrupts are off. */
 void doctor_ask_perf(struct doctor_answer *a)
 {
-	char text[SYSFILE_MAX];
+	struct perf_event_attr timer = { .type = PERF_TYPE_SOFTWARE,
+		                         .config = PERF_COUNT_SW_CPU_CLOCK,
+		                         .sample_period = 1000000 };
+	struct perf_event_attr cycles = { .type = PERF_TYPE_HARDWARE,
+		                          .config = PERF_COUNT_HW_CPU_CYCLES,
+		                          .sample_period = 1000000 };
+	char why[sizeof(a->cause)] = "";
+	int r;
 
-	if (sysfile_read("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) < 0)
-		doctor_no(a, "a kernel with CONFIG_PERF_EVENTS", "this kernel has no perf events");
-	else if (doctor_has_capability(CAP_PERFMON) || doctor_has_capability(CAP_SYS_ADMIN) ||
-	         atoi(text) <= 1)
-		doctor_yes(a, "kernel code may be sampled (perf_event_paranoid %.8s)", text);
-	else
-		doctor_no(a, "run as root, or `sysctl kernel.perf_event_paranoid=1` as root",
-		          "kernel.perf_event_paranoid is %.8s, so kernel code may not be sampled",
-		          text);
+	perf_rings_prepare(&timer);
+	perf_rings_prepare(&cycles);
+	r = perf_rings_try(&timer);
+	if (r < 0) {
+		perf_rings_explain(r, why, sizeof(why));
+		doctor_no_sentence(a, why);
+	} else if (perf_rings_try(&cycles) < 0) {
+		doctor_yes(a, "sampled by a timer: this machine shows no cycle counter");
+	} else {
+		doctor_yes(a, "sampled by cycles");
+	}
 }
 
 /* The directory where tracefs can be used; NULL, and the answer says no. */

@@ -78,6 +78,17 @@ def test_tracing_is_what_tracefs_has():
         assert not checks['function profiler']['works']
 
 
+def test_lock_sources_need_what_they_read():
+    checks, _ = ask()
+    if os.geteuid() == 0:
+        assert checks['lock_stat']['works'] == os.path.exists('/proc/lock_stat')
+    if not checks['kernel symbols']['works'] or not checks['perf events']['works']:
+        assert not checks['profile']['works'], checks['profile']
+    if os.path.isdir(lib.TRACEFS + '/events') and not os.path.isdir(
+            lib.TRACEFS + '/events/lock/contention_begin'):
+        assert 'contention_begin' in checks['contention']['cause'], checks['contention']
+
+
 def test_capture_works_where_it_is_said_to():
     _, said = ask()
     with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +115,9 @@ def test_without_privilege_every_line_says_what_to_do():
                            extra_groups=[], cwd='/')
     assert not said['capture']
     assert 'root' in checks['tracefs']['remedy'], checks['tracefs']
-    assert not checks['kernel symbols']['works']
+    assert 'kptr_restrict' in checks['kernel symbols']['remedy'], checks['kernel symbols']
+    if int(read('/proc/sys/kernel/perf_event_paranoid') or 4) > 0:
+        assert 'perf_event_paranoid' in checks['perf events']['cause'], checks['perf events']
     for check in checks.values():
         assert check['works'] or (check['cause'] and check['remedy']), check
 
