@@ -28,6 +28,11 @@ bool instance_any_left(void)
 	return any_left;
 }
 
+void instance_note_left(void)
+{
+	any_left = true;
+}
+
 static size_t page_bytes_read(void)
 {
 	_cleanup_free_ char *text = NULL;
@@ -67,6 +72,22 @@ int instance_write(struct instance *in, const char *file, const char *text)
 	r = error_errno();
 	log_error("tracefs instances/%s/%s: writing '%s': %s", in->name, file, text, strerror(-r));
 	return r;
+}
+
+int instance_append(struct instance *in, const char *file, const char *text)
+{
+	int r;
+
+	if (tracefs_instance_file_append(in->tracefs, file, text) >= 0)
+		return 0;
+	r = error_errno();
+	log_error("tracefs instances/%s/%s: writing '%s': %s", in->name, file, text, strerror(-r));
+	return r;
+}
+
+char *instance_read(struct instance *in, const char *file)
+{
+	return tracefs_instance_file_read(in->tracefs, file, NULL);
 }
 
 int instance_event_set(struct instance *in, const char *system, const char *event, bool on)

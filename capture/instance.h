@@ -38,6 +38,11 @@ const char *instance_name(const struct instance *instance) _nonnull_;
 /* Writes to one of its files. Prints its line on failure. */
 int instance_write(struct instance *instance, const char *file,
                    const char *text) _must_check_ _nonnull_;
+/* The same for files where opening them for writing alone undoes what is there: triggers. */
+int instance_append(struct instance *instance, const char *file,
+                    const char *text) _must_check_ _nonnull_;
+/* The whole text of one of its files, to be freed; NULL and errno. Silent. */
+char *instance_read(struct instance *instance, const char *file) _must_check_ _nonnull_;
 int instance_event_set(struct instance *instance, const char *system, const char *event,
                        bool on) _must_check_ _nonnull_;
 int instance_on(struct instance *instance, bool on) _must_check_ _nonnull_;
@@ -57,8 +62,9 @@ int instance_open_raw(struct instance *instance, unsigned cpu) _must_check_ _non
  */
 int instance_open_marker(struct instance *instance) _must_check_ _nonnull_;
 
-/* An instance of this process could not be removed: the journal must stay. */
+/* Something of this process in tracefs could not be removed: the journal must stay. */
 bool instance_any_left(void);
+void instance_note_left(void);
 
 /* Bytes of a raw page as the kernel hands them out. */
 size_t instance_page_bytes(const struct instance *instance) _nonnull_;

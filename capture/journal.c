@@ -61,6 +61,10 @@ bool journal_entry_valid(enum journal_kind kind, const char *name, const char *o
 
 	if (kind == JOURNAL_INSTANCE)
 		return !strncmp(name, "mmtape", 6) && len < 128 && strspn(name, WORD_CHARS) == len;
+	/* Names of groups have no dash and at most 63 characters (MAX_EVENT_NAME_LEN). */
+	if (kind == JOURNAL_PROBES)
+		return !strncmp(name, "mmtape_", 7) && len < 64 &&
+		       strspn(name, WORD_CHARS) == len && !strchr(name, '-');
 	return journal_path_allowed(name) && len < sizeof(((struct journal_entry *)0)->name) &&
 	       *old && strlen(old) < JOURNAL_MAX_VALUE && !old[strspn(old, WORD_CHARS "+.")];
 }
@@ -272,20 +276,23 @@ static int remember(struct journal *j, enum journal_kind kind, const char *name,
 	return 0;
 }
 
+const struct journal_kind_words journal_kinds[JOURNAL_KINDS] = {
+	[JOURNAL_SETTING] = { "set", "setting" },
+	[JOURNAL_INSTANCE] = { "instance", "tracefs instance" },
+	[JOURNAL_PROBES] = { "probes", "group of probes" },
+};
+
 static int journal_add(struct journal *j, enum journal_kind kind, const char *name, const char *old)
 {
 	char line[JOURNAL_MAX_VALUE + 256];
 	int r;
 
 	if (!journal_entry_valid(kind, name, old)) {
-		log_error("%s: not a %s that mmtape may change", name,
-		          kind == JOURNAL_SETTING ? "setting" : "tracefs instance");
+		log_error("%s: not a %s that mmtape may change", name, journal_kinds[kind].what);
 		return -EINVAL;
 	}
-	if (kind == JOURNAL_SETTING)
-		snprintf(line, sizeof(line), "set %s %s\n", name, old);
-	else
-		snprintf(line, sizeof(line), "instance %s\n", name);
+	snprintf(line, sizeof(line), "%s %s%s%s\n", journal_kinds[kind].word, name, *old ? " " : "",
+	         old);
 	r = remember(j, kind, name, old);
 	if (r >= 0)
 		r = append_line(j, line);
@@ -303,4 +310,9 @@ int journal_add_setting(struct journal *j, const char *path, const char *old)
 int journal_add_instance(struct journal *j, const char *name)
 {
 	return journal_add(j, JOURNAL_INSTANCE, name, "");
+}
+
+int journal_add_probes(struct journal *j, const char *group)
+{
+	return journal_add(j, JOURNAL_PROBES, group, "");
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What must be undone after a kill, written down before it is done: settings
- * with their old values and tracefs instances. One file per owner in
+ * with their old values, tracefs instances and groups of probes. One file per owner in
  * /run/mmtape (0700; /run/user/UID/mmtape without root), as lines of text:
  *
  *   mmtape-journal 1
  *   set /sys/kernel/mm/transparent_hugepage/enabled madvise
+ *   probes mmtape_1234_0
  *   instance mmtape-1234
  *
+ * It is undone from the last line to the first: probes cannot go while an instance uses them.
  * A last line without its newline was never acted on and is ignored.
  *
  * The owner holds a POSIX record lock on its file. Unlike flock() such a lock
@@ -27,11 +29,11 @@
 #define JOURNAL_MAX_BYTES 65536
 #define JOURNAL_MAX_VALUE 128
 
-enum journal_kind { JOURNAL_SETTING, JOURNAL_INSTANCE };
+enum journal_kind { JOURNAL_SETTING, JOURNAL_INSTANCE, JOURNAL_PROBES };
 
 struct journal_entry {
 	enum journal_kind kind;
-	char name[160]; /* the path or the instance */
+	char name[160]; /* the path, the instance or the group */
 	char old[JOURNAL_MAX_VALUE];
 };
 
@@ -48,13 +50,15 @@ struct journal *journal_free(struct journal *j);
 struct journal *journal_leave(struct journal *j);
 
 /*
- * To be called before the thing is done. Both print their line.
+ * To be called before the thing is done. They print their line.
  * -EINVAL: a path, value or name that recovery would refuse.
  */
 int journal_add_setting(struct journal *j, const char *path,
                         const char *old) _must_check_ _nonnull_;
 /* A name in tracefs's instances/; it must begin with "mmtape". */
 int journal_add_instance(struct journal *j, const char *name) _must_check_ _nonnull_;
+/* A group of dynamic events, which are the owner's with all that is in it; "mmtape" likewise. */
+int journal_add_probes(struct journal *j, const char *group) _must_check_ _nonnull_;
 
 /* The only files that are ever written on recovery, and so the only ones that may be changed. */
 bool journal_path_allowed(const char *path) _nonnull_;

@@ -5,6 +5,14 @@
 #include "capture/journal.h"
 
 #define JOURNAL_HEADER "mmtape-journal 1"
+#define JOURNAL_KINDS 3
+
+struct journal_kind_words {
+	const char *word; /* that begins a line of the file */
+	const char *what; /* for messages */
+};
+
+extern const struct journal_kind_words journal_kinds[JOURNAL_KINDS];
 
 /* Whether recovery would act on it: the same test when writing and when reading. */
 bool journal_entry_valid(enum journal_kind kind, const char *name, const char *old) _nonnull_;

@@ -17,21 +17,22 @@
 static bool parse_entry(char *line, struct journal_entry *e)
 {
 	char *word = strchr(line, ' '), *old = NULL;
+	unsigned kind = 0;
 
 	if (!word)
 		return false;
 	*word++ = '\0';
 	memset(e, 0, sizeof(*e));
-	if (!strcmp(line, "instance")) {
-		e->kind = JOURNAL_INSTANCE;
-	} else if (!strcmp(line, "set")) {
-		e->kind = JOURNAL_SETTING;
+	while (kind < JOURNAL_KINDS && strcmp(line, journal_kinds[kind].word))
+		kind++;
+	if (kind == JOURNAL_KINDS)
+		return false;
+	e->kind = (enum journal_kind)kind;
+	if (e->kind == JOURNAL_SETTING) {
 		old = strchr(word, ' ');
 		if (!old)
 			return false;
 		*old++ = '\0';
-	} else {
-		return false;
 	}
 	if (!journal_entry_valid(e->kind, word, old ? old : ""))
 		return false;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "capture/journal.h"
+#include "capture/probes.h"
 #include "capture/settings.h"
 #include "capture/sysfile.h"
 #include "common/cleanup.h"
@@ -55,6 +56,12 @@ static int undo_entry(const struct journal_files *files, const struct journal_en
 
 	if (e->kind == JOURNAL_INSTANCE)
 		return remove_instance(e->name);
+	if (e->kind == JOURNAL_PROBES) {
+		r = probes_remove_group(e->name);
+		if (r > 0)
+			log_info("removed probes %s, left by an mmtape that was killed", e->name);
+		return r < 0 ? r : 0;
+	}
 	if (held_by_living(files, e->name))
 		return 0;
 	if (sysfile_read_choice(e->name, now, sizeof(now)) == 0 && !strcmp(now, e->old))
