@@ -79,7 +79,7 @@ static const struct {
 	{ "mutex_optimistic_spin", ROLE_LOCK_MUTEX },
 	{ "__mutex_lock", ROLE_LOCK_MUTEX },
 	{ "ww_mutex_lock", ROLE_LOCK_MUTEX },
-	/* Of any kind: waiting, debugging, and helpers on behalf of whoever calls. */
+	/* Of any kind: waiting and debugging. */
 	{ "osq_lock", ROLE_LOCK_ANY },
 	{ "lock_acquire", ROLE_LOCK_ANY },
 	{ "lock_contended", ROLE_LOCK_ANY },
@@ -90,10 +90,6 @@ static const struct {
 	{ "pv_wait", ROLE_LOCK_ANY },
 	{ "kvm_wait", ROLE_LOCK_ANY },
 	{ "__raw_callee_save_", ROLE_LOCK_ANY },
-	{ "compact_lock_irqsave", ROLE_LOCK_ANY },
-	{ "list_lru_", ROLE_LOCK_ANY },
-	{ "__list_lru_", ROLE_LOCK_ANY },
-	{ "lock_list_lru_", ROLE_LOCK_ANY },
 	/* Between the lock and who looks at it. */
 	{ "kprobe_", ROLE_LOCK_ANY },
 	{ "fprobe_", ROLE_LOCK_ANY },
@@ -104,6 +100,26 @@ static const struct {
 	{ "trace_event_raw_event_contention_", ROLE_LOCK_ANY },
 	{ "perf_trace_contention_", ROLE_LOCK_ANY },
 };
+
+bool role_is_helper(const char *function)
+{
+	static const char *const prefixes[] = {
+		"list_lru_",
+		"__list_lru_",
+		"lock_list_lru_",
+		"compact_lock_irqsave",
+		"_atomic_dec_and_lock",
+		"_atomic_dec_and_raw_lock",
+		"refcount_dec_and_lock",
+		"write_seqlock",
+		"read_seqlock_excl",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (begins(function, prefixes[i]))
+			return true;
+	return false;
+}
 
 /* ARRAY_SIZE() when it is none. */
 static size_t lock_prefix_of(const char *function)
@@ -120,7 +136,7 @@ bool role_is_lock_code(const char *function)
 	/* A trampoline or other code without a name. */
 	if (begins(function, "0x"))
 		return true;
-	return lock_prefix_of(function) < ARRAY_SIZE(lock_prefixes);
+	return lock_prefix_of(function) < ARRAY_SIZE(lock_prefixes) || role_is_helper(function);
 }
 
 enum role_lock role_lock_of(const char *function)
@@ -189,10 +205,13 @@ const struct role_function *role_of_stack(const char *const *functions, size_t c
 /* A broad pattern must not take a function of memory management that the table lacks. */
 static bool sounds_like_memory(const char *name)
 {
-	static const char *const words[] = { "vma",   "folio", "page", "lru",  "zone",
-		                             "pte",   "pmd",   "swap", "slab", "memcg",
-		                             "anon_", "rmap",  "huge" };
+	static const char *const words[] = { "vma_",  "_vma",  "folio", "page", "lru",
+		                             "zone",  "pte",   "pmd",   "swap", "slab",
+		                             "memcg", "anon_", "rmap",  "huge" };
 
+	/* The kernel's own addresses, not mappings of processes. */
+	if (strstr(name, "vmap") || strstr(name, "vmalloc"))
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strstr(name, words[i]))
 			return true;

@@ -21,7 +21,7 @@
 /* How a function that belongs to a role meets the lock. */
 enum role_use {
 	ROLE_TAKES, /* every call takes the lock once */
-	ROLE_CHECKS, /* looks first and may not take it: an entry is not an acquisition */
+	ROLE_CHECKS, /* may not take it, or more than once: an entry is not an acquisition */
 };
 
 /* What a function does with the lock's object; parts of a role that are told apart. */
@@ -78,6 +78,10 @@ uint16_t role_kernel(const char *release) _nonnull_;
 
 /* Functions that take or wait for locks on behalf of others: passed over when a role is sought. */
 bool role_is_lock_code(const char *function) _nonnull_;
+
+/* Lock code that is not a lock's own: it locks what its caller is the owner of, as list_lru_add().
+ */
+bool role_is_helper(const char *function) _nonnull_;
 
 /* What a lock function such as down_read or _raw_spin_lock takes; ROLE_LOCK_ANY: unknown. */
 enum role_lock role_lock_of(const char *function) _nonnull_;
