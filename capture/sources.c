@@ -6,13 +6,10 @@
 
 #include "capture/sources.h"
 
-extern const struct source source_lock_stat, source_contention, source_profile;
+extern const struct source source_lock_stat, source_contention, source_entries, source_profile;
 
 const struct source *const lock_sources[] = {
-	&source_lock_stat,
-	&source_contention,
-	&source_profile,
-	NULL,
+	&source_lock_stat, &source_contention, &source_entries, &source_profile, NULL,
 };
 
 const struct source *source_find(const char *name)
