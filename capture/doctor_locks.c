@@ -9,7 +9,7 @@
 
 #include "capture/doctor_checks.h"
 #include "capture/instance.h"
-#include "capture/perf_rings.h"
+#include "capture/perf_event.h"
 #include "capture/settings.h"
 #include "capture/sources.h"
 #include "capture/symbols.h"
@@ -74,13 +74,13 @@ void doctor_ask_perf(struct doctor_answer *a)
 	char why[sizeof(a->cause)] = "";
 	int r;
 
-	perf_rings_prepare(&timer);
-	perf_rings_prepare(&cycles);
-	r = perf_rings_try(&timer);
+	perf_event_prepare(&timer);
+	perf_event_prepare(&cycles);
+	r = perf_event_try(&timer);
 	if (r < 0) {
-		perf_rings_explain(r, why, sizeof(why));
+		perf_event_explain(r, why, sizeof(why));
 		doctor_no_sentence(a, why);
-	} else if (perf_rings_try(&cycles) < 0) {
+	} else if (perf_event_try(&cycles) < 0) {
 		doctor_yes(a, "sampled by a timer: this machine shows no cycle counter");
 	} else {
 		doctor_yes(a, "sampled by cycles");

@@ -13,16 +13,14 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/perf_event.h"
 #include "capture/perf_rings.h"
-#include "capture/sysfile.h"
 #include "common/cleanup.h"
 #include "common/log.h"
 
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 /* A ring with less room than that may have had none for the next sample. */
 #define SAMPLE_ROOM 4096
 
@@ -48,74 +46,11 @@ struct perf_rings {
 	int error; /* of the thread's callbacks */
 };
 
-static int event_open(const struct perf_event_attr *event, uint32_t cpu)
-{
-	int fd = (int)syscall(SYS_perf_event_open, event, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? error_errno() : fd;
-}
-
-static uint32_t possible_cpus(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_CONF);
-
-	return n > 0 ? (uint32_t)n : 1;
-}
-
-int perf_rings_try(const struct perf_event_attr *event)
-{
-	int fd = -ENODEV;
-
-	/* The first one may be offline. */
-	for (uint32_t cpu = 0; cpu < possible_cpus() && fd == -ENODEV; cpu++)
-		fd = event_open(event, cpu);
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
-}
-
-void perf_rings_explain(int r, char *why, size_t size)
-{
-	char level[SYSFILE_MAX];
-
-	if (r == -ENOSYS)
-		snprintf(why, size,
-		         "this kernel has no perf events: boot one with CONFIG_PERF_EVENTS");
-	else if (r == -ENOENT || r == -EOPNOTSUPP || r == -ENODEV)
-		snprintf(why, size, "this kernel or machine has no such perf event");
-	else if (r == -EMFILE)
-		snprintf(why, size, "too many open files for events on every CPU: raise ulimit -n");
-	else if ((r != -EPERM && r != -EACCES) || sysfile_read(PARANOID, level, sizeof(level)) < 0)
-		snprintf(why, size, "perf events cannot be opened: %s", strerror(-r));
-	else if (geteuid() == 0)
-		snprintf(why, size,
-		         "perf events of the whole machine are refused even to root: allow "
-		         "CAP_PERFMON and perf_event_open where they were taken away (container, "
-		         "lockdown)");
-	else
-		snprintf(why, size,
-		         "perf events of the whole machine are not permitted (%s is %.8s): run as "
-		         "root or with CAP_PERFMON",
-		         PARANOID, level);
-}
-
-void perf_rings_prepare(struct perf_event_attr *event)
-{
-	event->size = sizeof(*event);
-	event->sample_type |= PERF_SAMPLE_BASE;
-	event->disabled = 1;
-	event->exclude_callchain_user = 1;
-	event->use_clockid = 1;
-	event->clockid = CLOCK_MONOTONIC;
-	event->watermark = 1;
-}
-
 static size_t ring_bytes(size_t wanted)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = page;
 
-	while (bytes < wanted && bytes * 2 <= PERF_RINGS_MEMORY / possible_cpus())
+	while (bytes < wanted && bytes * 2 <= PERF_RINGS_MEMORY / perf_event_cpus())
 		bytes *= 2;
 	return bytes;
 }
@@ -126,7 +61,7 @@ static int ring_open(struct perf_rings *r, struct ring *ring, size_t page)
 	void *map;
 
 	for (size_t i = 0; i < r->options.count; i++) {
-		ring->fds[i] = event_open(&r->events[i], ring->cpu);
+		ring->fds[i] = perf_event_open_on(&r->events[i], ring->cpu);
 		if (ring->fds[i] < 0)
 			return ring->fds[i];
 		if (i > 0 && ioctl(ring->fds[i], PERF_EVENT_IOC_SET_OUTPUT, ring->fds[0]) < 0)
@@ -154,7 +89,7 @@ static void ring_close(struct ring *ring, size_t bytes)
 static int open_all(struct perf_rings *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint32_t cpus = possible_cpus();
+	uint32_t cpus = perf_event_cpus();
 
 	r->rings = calloc(cpus, sizeof(*r->rings));
 	r->polled = calloc(cpus + 1, sizeof(*r->polled));
@@ -183,7 +118,7 @@ static void ask_for_lost(struct perf_rings *r)
 	struct perf_event_attr event = r->events[0];
 
 	event.read_format |= PERF_FORMAT_LOST;
-	r->counts_lost = perf_rings_try(&event) == 0;
+	r->counts_lost = perf_event_try(&event) == 0;
 	for (size_t i = 0; r->counts_lost && i < r->options.count; i++)
 		r->events[i].read_format |= PERF_FORMAT_LOST;
 }
@@ -209,7 +144,7 @@ int perf_rings_new(struct perf_rings **out, const struct perf_rings_options *opt
 	r->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ret = r->stop_fd < 0 ? error_errno() : open_all(r);
 	if (ret < 0) {
-		perf_rings_explain(ret, why, sizeof(why));
+		perf_event_explain(ret, why, sizeof(why));
 		log_error("%s", why);
 		perf_rings_free(r);
 		return ret;

@@ -13,7 +13,7 @@
 struct perf_rings;
 
 struct perf_rings_options {
-	/* At most PERF_RINGS_EVENTS, with type, config and period set by the caller. */
+	/* At most PERF_RINGS_EVENTS, from perf_event_prepare(), all of one sample type. */
 	const struct perf_event_attr *events;
 	size_t count;
 	size_t bytes; /* of one ring, if all of them fit in PERF_RINGS_MEMORY */
@@ -28,14 +28,6 @@ struct perf_rings_options {
 
 #define PERF_RINGS_EVENTS 2
 #define PERF_RINGS_MEMORY (128u << 20)
-
-/* Opens the event on one CPU and closes it again. Silent. */
-int perf_rings_try(const struct perf_event_attr *event) _must_check_ _nonnull_;
-/* What perf_rings_try() returned, as "cause: remedy". */
-void perf_rings_explain(int r, char *why, size_t size) _nonnull_;
-
-/* Sets what all events have in common: samples of PERF_SAMPLE_BASE, in CLOCK_MONOTONIC. */
-void perf_rings_prepare(struct perf_event_attr *event) _nonnull_;
 
 /* Prints its line on failure. */
 int perf_rings_new(struct perf_rings **out,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "capture/instance.h"
+#include "capture/perf_event.h"
 #include "capture/perf_rings.h"
 #include "capture/settings.h"
 #include "capture/stack_roles.h"
@@ -96,7 +97,7 @@ static struct perf_event_attr event_of(const struct contention_point *p)
 		                         .sample_period = 1,
 		                         .sample_type = PERF_SAMPLE_RAW };
 
-	perf_rings_prepare(&event);
+	perf_event_prepare(&event);
 	return event;
 }
 
@@ -111,9 +112,9 @@ static int contention_check(const struct source_options *options, char *why, siz
 	if (r < 0)
 		return r;
 	event = event_of(&begin);
-	r = perf_rings_try(&event);
+	r = perf_event_try(&event);
 	if (r < 0)
-		perf_rings_explain(r, why, size);
+		perf_event_explain(r, why, size);
 	return r;
 }
 

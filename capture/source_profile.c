@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "capture/chains.h"
+#include "capture/perf_event.h"
 #include "capture/perf_rings.h"
 #include "capture/stack_roles.h"
 #include "common/log.h"
@@ -39,16 +40,16 @@ static int choose_clock(struct perf_event_attr *event, bool *hardware)
 	*event = (struct perf_event_attr){ .type = PERF_TYPE_HARDWARE,
 		                           .config = PERF_COUNT_HW_CPU_CYCLES,
 		                           .sample_period = PERIOD_CYCLES };
-	perf_rings_prepare(event);
-	*hardware = perf_rings_try(event) == 0;
+	perf_event_prepare(event);
+	*hardware = perf_event_try(event) == 0;
 	if (*hardware)
 		return 0;
 	*event = (struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE,
 		                           .config = PERF_COUNT_SW_CPU_CLOCK,
 		                           .sample_period = PERIOD_NS,
 		                           .exclude_idle = 1 };
-	perf_rings_prepare(event);
-	return perf_rings_try(event);
+	perf_event_prepare(event);
+	return perf_event_try(event);
 }
 
 static int profile_check(const struct source_options *options, char *why, size_t size)
@@ -61,7 +62,7 @@ static int profile_check(const struct source_options *options, char *why, size_t
 		return r;
 	r = choose_clock(&event, &hardware);
 	if (r < 0)
-		perf_rings_explain(r, why, size);
+		perf_event_explain(r, why, size);
 	return r;
 }
 
@@ -142,7 +143,7 @@ static int open_parts(struct profile *p)
 		return r;
 	r = choose_clock(&event, &p->hardware);
 	if (r < 0) {
-		perf_rings_explain(r, why, sizeof(why));
+		perf_event_explain(r, why, sizeof(why));
 		log_error("profile: %s", why);
 		return r;
 	}
