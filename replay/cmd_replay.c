@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The command `replay`: compile a trace, run it under measurement, write the result. */
 
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "capture/settings.h"
 #include "common/cleanup.h"
 #include "common/command.h"
 #include "common/log.h"
-#include "common/output_file.h"
 #include "replay/memory.h"
 #include "replay/replay_passes.h"
 #include "replay/sandbox.h"
@@ -22,24 +18,9 @@ struct replay {
 	struct replay_setup setup;
 	struct trace_reader *reader;
 	struct plan plan;
-	struct settings_change *change;
-	struct observer *observer;
-	struct trace_meta *before, *after;
-	struct result *result;
+	struct measurement measured;
 	struct replay_totals totals;
 };
-
-/* From here on a signal waits until it can be handled: settings are put back first. */
-static void hold_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
 
 static int compile(struct replay *r)
 {
@@ -56,14 +37,6 @@ static int compile(struct replay *r)
 static double gib(uint64_t bytes)
 {
 	return (double)bytes / (1 << 30);
-}
-
-/* Said before the work, not after it. */
-static int check_output(const struct replay_setup *s)
-{
-	if (!s->output || !strcmp(s->output, "-"))
-		return 0;
-	return output_file_check(s->output, s->force);
 }
 
 static int check_tasks(const struct replay *r)
@@ -89,7 +62,7 @@ static int check_memory(const struct replay *r)
 		need = UINT64_MAX;
 	if (need <= available)
 		return 0;
-	if (r->setup.force) {
+	if (r->setup.pass.force) {
 		log_warn("%s: a replay needs %.2f GiB, and %.2f GiB are available", r->setup.trace,
 		         gib(need), gib(available));
 		return 0;
@@ -98,34 +71,6 @@ static int check_memory(const struct replay *r)
 	          "cut trace, or --force",
 	          r->setup.trace, gib(need), gib(available));
 	return -ENOMEM;
-}
-
-static int change_settings(struct replay *r)
-{
-	const struct replay_setup *s = &r->setup;
-	int error = settings_change_new(&r->change);
-
-	if (error >= 0 && s->thp)
-		error = settings_change_thp(r->change, s->thp);
-	for (size_t i = 0; i < s->mthp.count && error >= 0; i++)
-		error = settings_change_mthp(r->change, s->mthp.items[i]);
-	if (error < 0)
-		return error;
-	/* Without root they stay as they are; the result says how they were. */
-	if (geteuid() == 0 && settings_change_quiet(r->change) < 0)
-		log_warn("khugepaged or NUMA balancing may run during the replay");
-	return 0;
-}
-
-static int describe(struct trace_meta **out)
-{
-	int error = trace_meta_new(out);
-
-	if (error >= 0)
-		error = settings_describe(*out);
-	if (error < 0)
-		log_error("cannot read this kernel's settings: %s", strerror(-error));
-	return error;
 }
 
 /* Settings of huge pages decide how many faults there are. */
@@ -139,7 +84,7 @@ static void warn_of_settings(const struct replay *r)
 		if (strcmp(key, META_THP) && strcmp(key, META_THP_DEFRAG) &&
 		    strncmp(key, META_THP_SIZE_PREFIX, strlen(META_THP_SIZE_PREFIX)))
 			continue;
-		have = trace_meta_get(r->before, key);
+		have = trace_meta_get(r->measured.before, key);
 		if (have && strcmp(want, have))
 			log_warn("%s is '%s' here and was '%s' when the trace was recorded", key,
 			         have, want);
@@ -148,44 +93,30 @@ static void warn_of_settings(const struct replay *r)
 
 static int measure(struct replay *r)
 {
-	const struct replay_setup *s = &r->setup;
-	const struct pass_options options = {
-		.repeat = s->repeat,
-		.warmup = s->warmup,
-		.no_time = s->no_time,
-		.no_latency = s->no_latency,
-		.observer = r->observer,
-		.sweep = s->sweep_text ? &s->sweep : NULL,
-		.change = r->change,
-	};
-	int error = describe(&r->before);
+	int error = measurement_begin(&r->measured);
 
 	if (error < 0)
 		return error;
 	warn_of_settings(r);
-	error = result_new(&r->result);
-	if (error >= 0)
-		error = replay_passes_run(&r->setup, &r->plan, &options, r->result, &r->totals);
-	if (error >= 0)
-		error = describe(&r->after);
-	return error;
+	return replay_passes_run(&r->setup, &r->plan, &r->measured, &r->totals);
 }
 
 static int write_result(struct replay *r)
 {
-	const struct replay_setup *s = &r->setup;
+	const char *file = measurement_file(&r->measured);
 	int error;
 
-	if (!s->output)
+	if (!file)
 		return 0;
-	error = replay_result_provenance(r->result, s, r->reader, r->before, r->after, r->observer);
+	error = replay_result_provenance(&r->measured, &r->setup, r->reader);
 	if (error >= 0)
-		error = replay_result_fidelity(r->result, s, r->reader, &r->plan, &r->totals);
+		error = replay_result_fidelity(r->measured.result, &r->setup, r->reader, &r->plan,
+		                               &r->totals);
 	if (error < 0) {
-		log_error("%s: cannot make the result: %s", s->output, strerror(-error));
+		log_error("%s: cannot make the result: %s", file, strerror(-error));
 		return error;
 	}
-	return result_write(r->result, s->output, s->force);
+	return measurement_write(&r->measured);
 }
 
 static uint64_t planned(const struct replay *r)
@@ -216,11 +147,11 @@ static int judge(const struct replay *r)
 	if (r->totals.streamed)
 		log_warn("%s: the plan was too large to be held in memory: times mean little",
 		         r->setup.trace);
-	if (observer_dropped(r->observer))
+	if (observer_dropped(r->measured.observer))
 		log_warn("%llu events or samples of lock sources were dropped: no verdict on them",
-		         (unsigned long long)observer_dropped(r->observer));
+		         (unsigned long long)observer_dropped(r->measured.observer));
 	return r->totals.mismatches || undone(r) || !status->complete || r->totals.streamed ||
-	                       observer_dropped(r->observer)
+	                       observer_dropped(r->measured.observer)
 	               ? STATUS_INCOMPLETE
 	               : STATUS_DONE;
 }
@@ -230,12 +161,7 @@ static int run_all(struct replay *r)
 	const struct replay_setup *s = &r->setup;
 	int error, written;
 
-	hold_signals();
-	error = check_output(s);
-	if (error >= 0)
-		error = settings_recover();
-	if (error >= 0)
-		error = observer_new(&r->observer, s->sources, s->exclusive);
+	error = measurement_open(&r->measured, &s->pass);
 	if (error >= 0)
 		error = compile(r);
 	if (error >= 0)
@@ -243,17 +169,14 @@ static int run_all(struct replay *r)
 	if (error >= 0)
 		error = check_memory(r);
 	if (error >= 0)
-		error = change_settings(r);
-	if (error >= 0)
 		error = measure(r);
-	r->change = settings_change_free(r->change);
-	if (error < 0) {
-		r->observer = observer_free(r->observer);
+	measurement_restore(&r->measured);
+	if (error < 0)
 		return STATUS_FAILED;
-	}
 	written = write_result(r);
-	if (!s->output || !log_is_quiet())
-		replay_summary(s->output ? stderr : stdout, s, &r->plan, &r->totals);
+	if (!measurement_file(&r->measured) || !log_is_quiet())
+		replay_summary(measurement_file(&r->measured) ? stderr : stdout, s, &r->plan,
+		               &r->totals);
 	return written < 0 ? STATUS_FAILED : judge(r);
 }
 
@@ -266,15 +189,12 @@ static int run(int argc, char **argv)
 		status = status == OPTIONS_HELP ? STATUS_DONE : STATUS_USAGE;
 	else
 		status = run_all(&r);
-	result_free(r.result);
-	observer_free(r.observer);
-	trace_meta_free(r.before);
-	trace_meta_free(r.after);
+	measurement_clear(&r.measured);
 	free(r.totals.elapsed);
 	if (r.plan.header)
 		plan_release(&r.plan);
 	trace_reader_free(r.reader);
-	option_list_clear(&r.setup.mthp);
+	pass_setup_clear(&r.setup.pass);
 	return status;
 }
 

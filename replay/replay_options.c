@@ -14,7 +14,6 @@
 #include "replay/sandbox.h"
 
 #define MAX_COPIES 1024
-#define MAX_REPEAT 10000
 #define MAX_SPEED 65536.0
 
 const char *const replay_place_names[] = { "traced", "kernel", "thp-aligned" };
@@ -137,10 +136,8 @@ static void set_defaults(struct replay_setup *s)
 		.execute = { .copies = 1 },
 		.pace = "asap",
 		.fill = "zero",
-		.repeat = 5,
-		.warmup = 1,
-		.sources = "none",
 	};
+	pass_setup_defaults(&s->pass);
 }
 
 static int check_pin(const char *pin)
@@ -161,20 +158,6 @@ static int check_pin(const char *pin)
 	return r;
 }
 
-/* What is wrong with values is said before any work. */
-static int check_values(struct replay_setup *s)
-{
-	int r = s->pin ? check_pin(s->pin) : 0;
-
-	if (r >= 0 && s->thp)
-		r = settings_check_thp(s->thp);
-	for (size_t i = 0; i < s->mthp.count && r >= 0; i++)
-		r = settings_check_mthp(s->mthp.items[i]);
-	if (r >= 0 && s->sweep_text)
-		r = sweep_parse(s->sweep_text, &s->sweep);
-	return r;
-}
-
 static int check(struct replay_setup *s, int operands, char **argv)
 {
 	if (operands != 1) {
@@ -186,10 +169,6 @@ static int check(struct replay_setup *s, int operands, char **argv)
 		log_error("--copies: %u is not from 1 to %d", s->execute.copies, MAX_COPIES);
 		return -EINVAL;
 	}
-	if (!s->repeat || s->repeat > MAX_REPEAT || s->warmup > MAX_REPEAT) {
-		log_error("--repeat goes from 1 to %d, --warmup from 0", MAX_REPEAT);
-		return -EINVAL;
-	}
 	s->trace = argv[1];
 	s->compile.placement = (enum plan_placement)s->place;
 	s->compile.order = (enum plan_order)s->order;
@@ -198,15 +177,12 @@ static int check(struct replay_setup *s, int operands, char **argv)
 	s->execute.files_on_disk = s->backing == 1;
 	s->execute.files_cold = s->cache == 1;
 	s->execute.pin = s->pin;
-	return check_values(s);
+	return s->pin ? check_pin(s->pin) : 0;
 }
 
 int replay_options_parse(struct replay_setup *s, int argc, char **argv)
 {
 	const struct option options[] = {
-		{ 'o', "output", OPTION_STRING, &s->output, "FILE", "the result to write" },
-		{ 'f', "force", OPTION_FLAG, &s->force, NULL,
-		  "replace FILE; go on although memory may not suffice" },
 		{ 0, "place", OPTION_CHOICE, &s->place, "WHERE",
 		  "where mappings go: traced (default), kernel, thp-aligned",
 		  .choices = "traced,kernel,thp-aligned" },
@@ -229,20 +205,6 @@ int replay_options_parse(struct replay_setup *s, int argc, char **argv)
 		  "scratch files in the page cache: warm (default) or cold",
 		  .choices = "warm,cold" },
 		{ 0, "copies", OPTION_U32, &s->execute.copies, "N", "so many at once (1)" },
-		{ 0, "repeat", OPTION_U32, &s->repeat, "N", "measured repetitions (5)" },
-		{ 0, "warmup", OPTION_U32, &s->warmup, "N",
-		  "repetitions before, not measured (1)" },
-		{ 0, "thp", OPTION_STRING, &s->thp, "MODE",
-		  "transparent huge pages during the run: always, madvise, never" },
-		{ 0, "mthp", OPTION_LIST, &s->mthp, "SIZE=MODE",
-		  "the same for one size, like 64k=always; may be given again" },
-		{ 0, "mthp-sweep", OPTION_STRING, &s->sweep_text, "SIZES",
-		  "measure with each of these sizes of folios, like 16k,64k,2m" },
-		{ 0, "sources", OPTION_STRING, &s->sources, "LIST",
-		  "lock figures, each in a pass of its own: lock_stat, contention, entries, "
-		  "profile, all or none (default)" },
-		{ 0, "exclusive", OPTION_FLAG, &s->exclusive, NULL,
-		  "nobody else measures here: sources may use what the machine has once" },
 		{ 0, "pin", OPTION_STRING, &s->pin, "CPUS", "spread tasks over cpus, like 0-3,6" },
 		{ 0, "incomplete", OPTION_FLAG, &s->compile.incomplete, NULL,
 		  "go on although the trace lost events" },
@@ -250,8 +212,6 @@ int replay_options_parse(struct replay_setup *s, int argc, char **argv)
 		  "leave MAP_STACK out: since 6.7 it means no huge pages" },
 		{ 0, "hugetlb", OPTION_FLAG, &s->compile.hugetlb, NULL, "replay MAP_HUGETLB" },
 		{ 0, "seal", OPTION_FLAG, &s->compile.seal, NULL, "replay mseal" },
-		{ 0, "no-time", OPTION_FLAG, &s->no_time, NULL,
-		  "leave out the pass that measures times" },
 		{ 0, "no-latency", OPTION_FLAG, &s->no_latency, NULL,
 		  "leave out the pass that times each call" },
 		{ 0, "marks", OPTION_FLAG, &s->execute.marks, NULL, "", .hidden = true },
@@ -271,6 +231,6 @@ int replay_options_parse(struct replay_setup *s, int argc, char **argv)
 	int operands, r;
 
 	set_defaults(s);
-	r = options_parse(&spec, argc, argv, &operands);
+	r = pass_setup_parse(&s->pass, &spec, argc, argv, &operands);
 	return r ? r : check(s, operands, argv);
 }

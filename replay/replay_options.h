@@ -2,22 +2,18 @@
 /* What the command `replay` was asked to do. */
 #pragma once
 
-#include "common/options.h"
 #include "replay/execute.h"
-#include "replay/sweep.h"
+#include "replay/pass_setup.h"
 
 struct replay_setup {
-	const char *trace, *output; /* output NULL: only a summary */
+	struct pass_setup pass;
+	const char *trace;
 	struct compile_options compile;
 	struct execute_options execute;
 	unsigned place, order, touch, backing, cache; /* choices, in the order of their enums */
 	const char *pace, *fill; /* as given */
-	const char *thp, *pin;
-	struct option_list mthp;
-	uint32_t repeat, warmup;
-	const char *sources, *sweep_text; /* as given; sweep_text NULL: no sizes are swept */
-	struct sweep sweep;
-	bool force, no_time, no_latency, exclusive;
+	const char *pin;
+	bool no_latency;
 };
 
 /* OPTIONS_HELP, or -EINVAL after printing one line. */

@@ -55,8 +55,7 @@ static double operations(void *arg)
 }
 
 int replay_passes_run(const struct replay_setup *setup, const struct plan *plan,
-                      const struct pass_options *options, struct result *result,
-                      struct replay_totals *totals)
+                      struct measurement *m, struct replay_totals *totals)
 {
 	struct replaying w = { .setup = setup, .plan = plan, .totals = totals };
 	const struct pass_work work = {
@@ -66,7 +65,7 @@ int replay_passes_run(const struct replay_setup *setup, const struct plan *plan,
 		.latency_values = latency_values,
 		.operations = operations,
 	};
-	size_t most = (size_t)setup->repeat * SWEEP_MAX;
+	size_t most = (size_t)setup->pass.repeat * SWEEP_MAX;
 
 	memset(totals, 0, sizeof(*totals));
 	totals->elapsed = calloc(most, sizeof(*totals->elapsed));
@@ -74,5 +73,5 @@ int replay_passes_run(const struct replay_setup *setup, const struct plan *plan,
 		log_error("not enough memory for the result");
 		return -ENOMEM;
 	}
-	return passes_run(options, &work, result);
+	return measurement_run(m, &work, setup->no_latency);
 }

@@ -9,5 +9,4 @@
  * failure: what execute_run() says, -ENOMEM.
  */
 int replay_passes_run(const struct replay_setup *setup, const struct plan *plan,
-                      const struct pass_options *options, struct result *result,
-                      struct replay_totals *totals) _must_check_ _nonnull_;
+                      struct measurement *m, struct replay_totals *totals) _must_check_ _nonnull_;

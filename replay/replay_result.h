@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/result.h"
-#include "replay/passes.h"
+#include "replay/measurement.h"
 #include "replay/replay_options.h"
 #include "traces/reader.h"
 
@@ -39,10 +39,8 @@ int replay_result_latencies(struct result *r,
                             const struct execute_figures *f) _must_check_ _nonnull_;
 
 /* replay_provenance.c */
-int replay_result_provenance(struct result *r, const struct replay_setup *setup,
-                             const struct trace_reader *reader, const struct trace_meta *before,
-                             const struct trace_meta *after,
-                             const struct observer *observer) _must_check_ _nonnull_;
+int replay_result_provenance(struct measurement *m, const struct replay_setup *setup,
+                             const struct trace_reader *reader) _must_check_ _nonnull_;
 
 /* replay_fidelity.c */
 int replay_result_fidelity(struct result *r, const struct replay_setup *setup,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rows of the options that `replay` and `measure` share, and what may be wrong with them. */
+
+#include <string.h>
+
+#include "capture/settings.h"
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "replay/pass_setup.h"
+
+#define MAX_REPEAT 10000
+#define MAX_ROWS 64
+
+void pass_setup_defaults(struct pass_setup *s)
+{
+	*s = (struct pass_setup){ .repeat = 5, .warmup = 1, .sources = "none" };
+}
+
+void pass_setup_clear(struct pass_setup *s)
+{
+	option_list_clear(&s->mthp);
+}
+
+static int check(struct pass_setup *s)
+{
+	int r = 0;
+
+	if (s->output && s->append) {
+		log_error("--output makes a result and --append adds to one: give one of them");
+		return -EINVAL;
+	}
+	if (!s->repeat || s->repeat > MAX_REPEAT || s->warmup > MAX_REPEAT) {
+		log_error("--repeat goes from 1 to %d, --warmup from 0", MAX_REPEAT);
+		return -EINVAL;
+	}
+	if (s->thp)
+		r = settings_check_thp(s->thp);
+	for (size_t i = 0; i < s->mthp.count && r >= 0; i++)
+		r = settings_check_mthp(s->mthp.items[i]);
+	if (r >= 0 && s->sweep_text)
+		r = sweep_parse(s->sweep_text, &s->sweep);
+	return r;
+}
+
+/* A row for each option; the command's own rows stand behind them. */
+static int parse(struct pass_setup *s, const struct option_spec *spec, int argc, char **argv,
+                 int *operands)
+{
+	const struct option common[] = {
+		{ 'o', "output", OPTION_STRING, &s->output, "FILE", "the result to write" },
+		{ 0, "append", OPTION_STRING, &s->append, "FILE",
+		  "add this run to a result as a boot of its own; make it if it is not there" },
+		{ 'f', "force", OPTION_FLAG, &s->force, NULL,
+		  "replace FILE; go on although memory may not suffice" },
+		{ 0, "repeat", OPTION_U32, &s->repeat, "N", "measured repetitions (5)" },
+		{ 0, "warmup", OPTION_U32, &s->warmup, "N",
+		  "repetitions before, not measured (1)" },
+		{ 0, "thp", OPTION_STRING, &s->thp, "MODE",
+		  "transparent huge pages during the run: always, madvise, never" },
+		{ 0, "mthp", OPTION_LIST, &s->mthp, "SIZE=MODE",
+		  "the same for one size, like 64k=always; may be given again" },
+		{ 0, "mthp-sweep", OPTION_STRING, &s->sweep_text, "SIZES",
+		  "measure with each of these sizes of folios, like 16k,64k,2m" },
+		{ 0, "sources", OPTION_STRING, &s->sources, "LIST",
+		  "lock figures, each in a pass of its own: lock_stat, contention, entries, "
+		  "profile, all or none (default)" },
+		{ 0, "exclusive", OPTION_FLAG, &s->exclusive, NULL,
+		  "nobody else measures here: sources may use what the machine has once" },
+		{ 0, "no-time", OPTION_FLAG, &s->no_time, NULL,
+		  "leave out the pass that measures times" },
+	};
+	struct option rows[MAX_ROWS] = { 0 };
+	struct option_spec joined = *spec;
+	size_t own = 0;
+
+	while (spec->options[own].name)
+		own++;
+	if (ARRAY_SIZE(common) + own >= MAX_ROWS)
+		return -E2BIG;
+	memcpy(rows, common, sizeof(common));
+	memcpy(rows + ARRAY_SIZE(common), spec->options, own * sizeof(*rows));
+	joined.options = rows;
+	return options_parse(&joined, argc, argv, operands);
+}
+
+int pass_setup_parse(struct pass_setup *s, const struct option_spec *spec, int argc, char **argv,
+                     int *operands)
+{
+	int r = parse(s, spec, argc, argv, operands);
+
+	return r ? r : check(s);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options that `replay` and `measure` share: what is measured, how often, and where to. */
+#pragma once
+
+#include "common/options.h"
+#include "replay/sweep.h"
+
+struct pass_setup {
+	const char *output, *append; /* one of them or none: then there is only a summary */
+	const char *thp;
+	struct option_list mthp;
+	uint32_t repeat, warmup;
+	const char *sources, *sweep_text; /* as given; sweep_text NULL: no sizes are swept */
+	struct sweep sweep;
+	bool force, no_time, exclusive;
+};
+
+void pass_setup_defaults(struct pass_setup *s) _nonnull_;
+
+/*
+ * Parses and checks them together with the command's own rows, which spec->options
+ * has. As options_parse(): 0, OPTIONS_HELP, or -EINVAL after printing one line.
+ */
+int pass_setup_parse(struct pass_setup *s, const struct option_spec *spec, int argc, char **argv,
+                     int *operands) _must_check_ _nonnull_;
+
+void pass_setup_clear(struct pass_setup *s) _nonnull_;
