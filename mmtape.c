@@ -15,6 +15,7 @@ extern const struct command command_dump;
 extern const struct command command_check;
 extern const struct command command_salvage;
 extern const struct command command_replay;
+extern const struct command command_measure;
 extern const struct command command_verify;
 extern const struct command command_diff;
 extern const struct command command_doctor;
@@ -28,6 +29,7 @@ static const struct command *const commands[] = {
 	&command_check,
 	&command_salvage,
 	&command_replay,
+	&command_measure,
 	&command_verify,
 	&command_diff,
 	&command_doctor,

@@ -77,6 +77,15 @@ static void say_cannot_run(const char *name, int error)
 		log_error("%s: cannot be run: %s", name, strerror(-error));
 }
 
+int child_find(const char *name, char **out)
+{
+	int r = look_up(name, out);
+
+	if (r < 0)
+		say_cannot_run(name, r);
+	return r;
+}
+
 /* A file without a format of its own is a shell script, as for execvp(). */
 static int exec_program(const char *path, char *const *command)
 {
@@ -179,10 +188,8 @@ int child_new(struct child **out, char *const *command, const sigset_t *mask, in
 	if (!c)
 		return -ENOMEM;
 	c->go_fd = c->error_fd = -1;
-	r = look_up(command[0], &c->path);
-	if (r < 0) {
-		say_cannot_run(command[0], r);
-	} else {
+	r = child_find(command[0], &c->path);
+	if (r >= 0) {
 		r = fork_held(c, command, mask, marker_fd);
 		if (r < 0)
 			log_error("cannot fork for '%s': %s", command[0], strerror(-r));

@@ -14,6 +14,10 @@
 
 struct child;
 
+/* The program's file, as execvp() would find it; the caller frees it. Prints its line: -ENOENT,
+ * -EACCES. */
+int child_find(const char *name, char **path) _must_check_ _nonnull_;
+
 /*
  * Looks the program up, then forks. The command gets the signal mask given. The
  * child writes a marker to marker_fd (if not negative) before this returns.

@@ -65,7 +65,9 @@ static int run_once(struct passes *p, bool latency, bool counted)
 	if (r < 0)
 		return r;
 	p->error = 0;
-	log_progress("repetition %u of %u", ++p->done, p->all);
+	p->done++;
+	if (!p->work->prints)
+		log_progress("repetition %u of %u", p->done, p->all);
 	r = p->work->run(p->work->arg, latency, counted ? at_line : NULL, p);
 	log_progress_end();
 	return r < 0 ? r : p->error;

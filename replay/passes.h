@@ -27,6 +27,7 @@ struct pass_work {
 	int (*time_values)(void *arg, struct result *r, const struct pass_counters *counters);
 	int (*latency_values)(void *arg, struct result *r); /* NULL: there is no such pass */
 	double (*operations)(void *arg); /* calls and touches of one repetition; NULL: not known */
+	bool prints; /* by itself: a progress line would be in its way */
 };
 
 struct pass_options {
