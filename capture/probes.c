@@ -106,7 +106,7 @@ static int next_event(FILE *f, const char *group, char *event, size_t size)
 	while (fgets(line, sizeof(line), f)) {
 		char *name = strchr(line, ':'), *slash = name ? strchr(name, '/') : NULL;
 
-		if (!slash)
+		if (!slash || !strchr("pr", line[0]))
 			continue;
 		*slash = '\0';
 		slash[1 + strcspn(slash + 1, " \t\n")] = '\0';

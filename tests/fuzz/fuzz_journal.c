@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Any bytes as the journal of a killed owner, in a /sys and /run of our own:
- * only settings of the white list are ever written.
+ * only settings of the white list are ever written, and only probes of ours removed.
  */
 
 #include <fcntl.h>
@@ -18,6 +18,8 @@
 
 #define THP_DIR "/sys/kernel/mm/transparent_hugepage/"
 #define SENTINEL "/etc/passwd"
+#define KPROBE_EVENTS "/sys/kernel/tracing/kprobe_events"
+#define PROBES "p:mmtape_1_0/x y\np:theirs/x y\n"
 
 static char root[] = "/tmp/mmtape-fuzz-journal-XXXXXX";
 
@@ -60,9 +62,12 @@ static void make_root(void)
 
 static void check_sentinel(void)
 {
-	char text[64];
+	char text[512];
 
 	if (sysfile_read(SENTINEL, text, sizeof(text)) < 0 || strcmp(text, "untouched"))
+		abort();
+	/* The kernel would take each appended line as a command. */
+	if (sysfile_read(KPROBE_EVENTS, text, sizeof(text)) == 0 && strstr(text, "-:theirs"))
 		abort();
 }
 
@@ -77,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		snprintf(path, sizeof(path), "/run/user/%u/mmtape/1-0.journal",
 		         (unsigned)geteuid());
 	put_file(path, data, size);
+	put_file(KPROBE_EVENTS, PROBES, strlen(PROBES));
 	if (settings_recover() < 0)
 		abort();
 	check_sentinel();
