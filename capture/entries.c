@@ -22,6 +22,7 @@
 #define KEY_CALLER "caller.sym,common_flags"
 #define SIZE_MANY 2048
 #define SIZE_FEW 512
+#define SIZE_CHANGE 128
 #define RANGES_MAX 40
 #define FILTER_BYTES 3200
 #define TRIGGER_BYTES 4096
@@ -143,16 +144,21 @@ static int add_point(struct entries *e, const char *function, bool many,
 	return 0;
 }
 
-/* command: "pause", "clear", "cont". */
-static int write_triggers(struct entries *e, const struct point *point, const char *command)
+/*
+ * "pause" makes them, then "clear", "cont" and "pause" change them. For a change the kernel
+ * allocates a histogram all the same and frees it again, so that one is small: sizes are not
+ * compared.
+ */
+static int write_triggers(struct entries *e, const struct point *point, const char *command,
+                          bool make)
 {
+	int size = !make ? SIZE_CHANGE : point->many ? SIZE_MANY : SIZE_FEW;
 	char event[64], file[192], text[TRIGGER_BYTES];
 	int r;
 
 	probes_event_name(e->probes, point->function, event, sizeof(event));
 	snprintf(file, sizeof(file), "events/%s/%s/trigger", probes_group(e->probes), event);
-	snprintf(text, sizeof(text), "hist:keys=" KEY_CALLER ":size=%d:%s",
-	         point->many ? SIZE_MANY : SIZE_FEW, command);
+	snprintf(text, sizeof(text), "hist:keys=" KEY_CALLER ":size=%d:%s", size, command);
 	r = instance_append(e->instance, file, text);
 	/* All whose stacks are wanted are reached by these. */
 	if (r < 0 || !e->stacks || !point->many)
@@ -162,10 +168,10 @@ static int write_triggers(struct entries *e, const struct point *point, const ch
 	return instance_append(e->instance, file, text);
 }
 
-static int write_all_triggers(struct entries *e, const char *command)
+static int write_all_triggers(struct entries *e, const char *command, bool make)
 {
 	for (size_t i = 0; i < e->count; i++) {
-		int r = write_triggers(e, &e->points[i], command);
+		int r = write_triggers(e, &e->points[i], command, make);
 
 		if (r < 0)
 			return r;
@@ -184,7 +190,7 @@ static int set_up_histograms(struct entries *e, struct journal *journal)
 			return r;
 	}
 	r = instance_new(&e->instance, journal, BUFFER_BYTES);
-	return r < 0 ? r : write_all_triggers(e, "pause");
+	return r < 0 ? r : write_all_triggers(e, "pause", true);
 }
 
 /* Every function that always takes its lock. */
@@ -262,15 +268,15 @@ int entries_start(struct entries *e)
 	int r = 0;
 
 	if (e->histograms)
-		r = write_all_triggers(e, "clear");
+		r = write_all_triggers(e, "clear", false);
 	if (r >= 0)
 		r = count_points(e, false);
-	return r >= 0 && e->histograms ? write_all_triggers(e, "cont") : r;
+	return r >= 0 && e->histograms ? write_all_triggers(e, "cont", false) : r;
 }
 
 int entries_stop(struct entries *e)
 {
-	int r = e->histograms ? write_all_triggers(e, "pause") : 0;
+	int r = e->histograms ? write_all_triggers(e, "pause", false) : 0;
 
 	return r < 0 ? r : count_points(e, true);
 }

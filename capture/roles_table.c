@@ -93,7 +93,7 @@ const struct role_function role_table_functions[] = {
 	  IN("try_to_inc_max_seq evict_folios shrink_one shrink_lruvec try_to_shrink_lruvec") },
 	{ "try_to_inc_max_seq", ROLE, NONE, CHECKS, SPIN, FROM(6, 1),
 	  IN("shrink_lruvec evict_folios shrink_one try_to_shrink_lruvec") },
-	{ "walk_mm", ROLE, NONE, CHECKS, SPIN, FROM(6, 1),
+	{ "walk_mm", ROLE, NONE, CHECKS, SPIN, FROM(6, 1), NEEDS("LRU_GEN_WALKS_MMU"),
 	  IN("try_to_inc_max_seq inc_max_seq evict_folios shrink_one try_to_shrink_lruvec") },
 
 	/* The list of address spaces that the multi-generational LRU walks: a lock of its own. */
@@ -111,8 +111,8 @@ const struct role_function role_table_functions[] = {
 	/* zone->lock, by what it is taken for. */
 #undef ROLE
 #define ROLE "zone-alloc"
-	{ "rmqueue_bulk", ROLE, NONE, TAKES, SPIN, IN("__rmqueue_pcplist") },
-	{ "__rmqueue_pcplist", ROLE, NONE, CHECKS, SPIN },
+	{ "rmqueue_bulk", ROLE, NONE, TAKES, SPIN, IN("__rmqueue_pcplist get_page_from_freelist") },
+	{ "__rmqueue_pcplist", ROLE, NONE, CHECKS, SPIN, IN("get_page_from_freelist") },
 	{ "rmqueue_buddy", ROLE, NONE, CHECKS, SPIN, FROM(6, 1),
 	  IN("get_page_from_freelist rmqueue") },
 	{ "rmqueue", ROLE, NONE, CHECKS, SPIN, IN("get_page_from_freelist") },
@@ -257,7 +257,10 @@ const struct role_function role_table_functions[] = {
 	{ "vma_link", ROLE, NONE, CHECKS, SEM },
 	{ "vma_link_file", ROLE, NONE, TAKES, SEM, FROM(6, 9) },
 	{ "unlink_file_vma", ROLE, NONE, CHECKS, SEM },
-	{ "unlink_file_vma_batch_process", ROLE, NONE, CHECKS, SEM, FROM(6, 10) },
+	{ "unlink_file_vma_batch_process", ROLE, NONE, CHECKS, SEM, FROM(6, 10),
+	  IN("unlink_file_vma_batch_final") },
+	{ "unlink_file_vma_batch_final", ROLE, NONE, CHECKS, SEM, FROM(6, 10) },
+	{ "unlink_file_vma_batch_add", ROLE, NONE, CHECKS, SEM, FROM(6, 10) },
 	{ "mmap_region", ROLE, NONE, CHECKS, SEM },
 	{ "__mmap_region", ROLE, NONE, CHECKS, SEM, FROM(6, 12) },
 	{ "unmap_mapping_pages", ROLE, NONE, CHECKS, SEM },
