@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/command.h"
@@ -19,6 +20,8 @@ extern const struct command command_measure;
 extern const struct command command_verify;
 extern const struct command command_diff;
 extern const struct command command_doctor;
+extern const struct command command_lab;
+extern const struct command command_lab_guest;
 extern const struct command command_replay_space;
 
 /* clang-format off */
@@ -33,6 +36,8 @@ static const struct command *const commands[] = {
 	&command_verify,
 	&command_diff,
 	&command_doctor,
+	&command_lab,
+	&command_lab_guest,
 	&command_replay_space,
 	NULL,
 };
@@ -52,6 +57,9 @@ static void print_help(void)
 
 int main(int argc, char **argv)
 {
+	/* The kernel of a guest started us. */
+	if (getpid() == 1 && !strcmp(argv[0], "/init"))
+		return command_lab_guest.run(argc, argv);
 	if (argc < 2) {
 		log_error("no command given: `mmtape --help` lists them");
 		return STATUS_USAGE;
