@@ -141,13 +141,14 @@ const struct role_function role_table_functions[] = {
 	  IN("compaction_alloc compact_zone") },
 	{ "compaction_alloc", ROLE, NONE, CHECKS, SPIN, NEEDS("COMPACTION") },
 	{ "fast_find_migrateblock", ROLE, NONE, CHECKS, SPIN, NEEDS("COMPACTION"),
-	  IN("compact_zone") },
-	{ "compact_zone", ROLE, NONE, CHECKS, SPIN, NEEDS("COMPACTION") },
+	  IN("compact_zone compaction_alloc") },
+	{ "compact_zone", ROLE, NONE, CHECKS, SPIN, NEEDS("COMPACTION"), IN("compaction_alloc") },
 	{ "balance_pgdat", ROLE, NONE, CHECKS, SPIN },
 	{ "setup_per_zone_wmarks", ROLE, NONE, CHECKS, SPIN },
 	{ "set_migratetype_isolate", ROLE, NONE, CHECKS, SPIN, NEEDS("MEMORY_ISOLATION") },
 	{ "unset_migratetype_isolate", ROLE, NONE, CHECKS, SPIN, NEEDS("MEMORY_ISOLATION") },
-	{ "walk_zones_in_node", ROLE, NONE, CHECKS, SPIN, NEEDS("PROC_FS") },
+	{ "walk_zones_in_node", ROLE, NONE, CHECKS, SPIN, IN("frag_show") },
+	{ "frag_show", ROLE, NONE, CHECKS, SPIN, NEEDS("PROC_FS") },
 	/* Pages of one CPU; allocation and freeing only try its lock, which is not counted. */
 #undef ROLE
 #define ROLE "pcp"
@@ -174,7 +175,8 @@ const struct role_function role_table_functions[] = {
 	{ "do_madvise", ROLE, NONE, CHECKS, SEM, NEEDS("ADVISE_SYSCALLS") },
 	{ "madvise_lock", ROLE, NONE, CHECKS, SEM, FROM(6, 14), NEEDS("ADVISE_SYSCALLS"),
 	  UNVERIFIED },
-	{ "madvise_vma_behavior", ROLE, NONE, CHECKS, SEM, NEEDS("ADVISE_SYSCALLS") },
+	{ "madvise_vma_behavior", ROLE, NONE, CHECKS, SEM, NEEDS("ADVISE_SYSCALLS"),
+	  IN("do_madvise") },
 	{ "__do_sys_brk", ROLE, NONE, CHECKS, SEM, IN("__x64_sys_brk") },
 	{ "__x64_sys_brk", ROLE, NONE, CHECKS, SEM },
 	{ "vm_brk_flags", ROLE, NONE, CHECKS, SEM },
@@ -225,10 +227,12 @@ const struct role_function role_table_functions[] = {
 #undef ROLE
 #define ROLE "vma-lock"
 	{ "vma_start_read", ROLE, NONE, CHECKS, SEM, FROM(6, 4), IN("lock_vma_under_rcu") },
-	{ "vma_start_write", ROLE, NONE, CHECKS, SEM, FROM(6, 4), NEEDS("PER_VMA_LOCK") },
+	{ "vma_start_write", ROLE, NONE, CHECKS, SEM, FROM(6, 4), NEEDS("PER_VMA_LOCK"),
+	  IN("mprotect_fixup") },
 	{ "mprotect_fixup", ROLE, NONE, CHECKS, SEM, FROM(6, 4) },
 	{ "lock_vma_under_rcu", ROLE, NONE, CHECKS, SEM, FROM(6, 4), NEEDS("PER_VMA_LOCK") },
-	{ "__vma_start_write", ROLE, NONE, CHECKS, SEM, FROM(6, 4), NEEDS("PER_VMA_LOCK") },
+	{ "__vma_start_write", ROLE, NONE, CHECKS, SEM, FROM(6, 4), NEEDS("PER_VMA_LOCK"),
+	  IN("mprotect_fixup") },
 
 #undef ROLE
 #define ROLE "anon-vma"
@@ -270,8 +274,7 @@ const struct role_function role_table_functions[] = {
 
 #undef ROLE
 #define ROLE "page-table"
-	{ "__pte_offset_map_lock", ROLE, NONE, CHECKS, SPIN, FROM(6, 5), UNTIL(6, 12) },
-	{ "pte_offset_map_lock", ROLE, NONE, CHECKS, SPIN, FROM(6, 13), UNVERIFIED },
+	{ "__pte_offset_map_lock", ROLE, NONE, CHECKS, SPIN, FROM(6, 5) },
 	{ "pmd_lock", ROLE, NONE, TAKES, SPIN,
 	  IN("do_huge_pmd_anonymous_page __split_huge_pmd pmd_install") },
 	{ "pmd_install", ROLE, NONE, TAKES, SPIN },
@@ -356,7 +359,7 @@ const struct role_function role_table_functions[] = {
 	{ "cgroup_rstat_flush_locked", ROLE, NONE, CHECKS, SPIN, UNTIL(6, 15) },
 	{ "css_rstat_flush", ROLE, NONE, TAKES, SPIN, FROM(6, 16), UNVERIFIED },
 	{ "__cgroup_rstat_lock", ROLE, NONE, CHECKS, SPIN, FROM(6, 10), UNTIL(6, 15) },
-	{ "folio_memcg_lock", ROLE, NONE, CHECKS, SPIN, FROM(5, 16), UNTIL(6, 12),
+	{ "folio_memcg_lock", ROLE, NONE, CHECKS, SPIN, FROM(5, 16), UNTIL(6, 11),
 	  NEEDS("MEMCG_V1") },
 	{ "obj_cgroup_release", ROLE, NONE, CHECKS, SPIN, FROM(6, 1), NEEDS("MEMCG_KMEM") },
 	{ "mem_cgroup_css_offline", ROLE, NONE, CHECKS, SPIN, NEEDS("MEMCG") },
