@@ -55,6 +55,24 @@ bool journal_path_allowed(const char *path)
 
 #define WORD_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
+/* Recovery looks besides whether it is in a cgroup file system. */
+static bool is_plain_path(const char *path)
+{
+	for (const char *c = path; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			return false;
+	return *path == '/' && !strstr(path, "//") && !strstr(path, "/.") &&
+	       strlen(path) < sizeof(((struct journal_entry *)0)->name);
+}
+
+static bool is_own_cgroup(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return is_plain_path(path) && name && !strncmp(name, "/mmtape-", 8) &&
+	       strspn(name + 1, WORD_CHARS) == strlen(name + 1);
+}
+
 bool journal_entry_valid(enum journal_kind kind, const char *name, const char *old)
 {
 	size_t len = strlen(name);
@@ -65,6 +83,10 @@ bool journal_entry_valid(enum journal_kind kind, const char *name, const char *o
 	if (kind == JOURNAL_PROBES)
 		return !strncmp(name, "mmtape_", 7) && len < 64 &&
 		       strspn(name, WORD_CHARS) == len && !strchr(name, '-');
+	if (kind == JOURNAL_CGROUP)
+		return is_own_cgroup(name);
+	if (kind == JOURNAL_CONTROLLER)
+		return is_plain_path(name);
 	return journal_path_allowed(name) && len < sizeof(((struct journal_entry *)0)->name) &&
 	       *old && strlen(old) < JOURNAL_MAX_VALUE && !old[strspn(old, WORD_CHARS "+.")];
 }
@@ -280,6 +302,8 @@ const struct journal_kind_words journal_kinds[JOURNAL_KINDS] = {
 	[JOURNAL_SETTING] = { "set", "setting" },
 	[JOURNAL_INSTANCE] = { "instance", "tracefs instance" },
 	[JOURNAL_PROBES] = { "probes", "group of probes" },
+	[JOURNAL_CGROUP] = { "cgroup", "cgroup" },
+	[JOURNAL_CONTROLLER] = { "controller", "cgroup" },
 };
 
 static int journal_add(struct journal *j, enum journal_kind kind, const char *name, const char *old)
@@ -315,4 +339,14 @@ int journal_add_instance(struct journal *j, const char *name)
 int journal_add_probes(struct journal *j, const char *group)
 {
 	return journal_add(j, JOURNAL_PROBES, group, "");
+}
+
+int journal_add_cgroup(struct journal *j, const char *path)
+{
+	return journal_add(j, JOURNAL_CGROUP, path, "");
+}
+
+int journal_add_controller(struct journal *j, const char *path)
+{
+	return journal_add(j, JOURNAL_CONTROLLER, path, "");
 }

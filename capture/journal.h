@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What must be undone after a kill, written down before it is done: settings
- * with their old values, tracefs instances and groups of probes. One file per owner in
+ * with their old values, tracefs instances, groups of probes, cgroups. One file per owner in
  * /run/mmtape (0700; /run/user/UID/mmtape without root), as lines of text:
  *
  *   mmtape-journal 1
  *   set /sys/kernel/mm/transparent_hugepage/enabled madvise
  *   probes mmtape_1234_0
  *   instance mmtape-1234
+ *   controller /sys/fs/cgroup
+ *   cgroup /sys/fs/cgroup/mmtape-1234-0
  *
  * It is undone from the last line to the first: probes cannot go while an instance uses them.
  * A last line without its newline was never acted on and is ignored.
@@ -29,11 +31,17 @@
 #define JOURNAL_MAX_BYTES 65536
 #define JOURNAL_MAX_VALUE 128
 
-enum journal_kind { JOURNAL_SETTING, JOURNAL_INSTANCE, JOURNAL_PROBES };
+enum journal_kind {
+	JOURNAL_SETTING,
+	JOURNAL_INSTANCE,
+	JOURNAL_PROBES,
+	JOURNAL_CGROUP,
+	JOURNAL_CONTROLLER
+};
 
 struct journal_entry {
 	enum journal_kind kind;
-	char name[160]; /* the path, the instance or the group */
+	char name[160]; /* the path, the instance or the group of probes */
 	char old[JOURNAL_MAX_VALUE];
 };
 
@@ -59,6 +67,12 @@ int journal_add_setting(struct journal *j, const char *path,
 int journal_add_instance(struct journal *j, const char *name) _must_check_ _nonnull_;
 /* A group of dynamic events, which are the owner's with all that is in it; "mmtape" likewise. */
 int journal_add_probes(struct journal *j, const char *group) _must_check_ _nonnull_;
+
+/* A group of cgroup v2, whose processes are killed before it is removed; named mmtape-… likewise.
+ */
+int journal_add_cgroup(struct journal *j, const char *path) _must_check_ _nonnull_;
+/* A group of cgroup v2 that the memory controller is switched on in, for its children. */
+int journal_add_controller(struct journal *j, const char *path) _must_check_ _nonnull_;
 
 /* The only files that are ever written on recovery, and so the only ones that may be changed. */
 bool journal_path_allowed(const char *path) _nonnull_;

@@ -5,7 +5,7 @@
 #include "capture/journal.h"
 
 #define JOURNAL_HEADER "mmtape-journal 1"
-#define JOURNAL_KINDS 3
+#define JOURNAL_KINDS 5
 
 struct journal_kind_words {
 	const char *word; /* that begins a line of the file */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/cgroup.h"
 #include "capture/journal.h"
 #include "capture/probes.h"
 #include "capture/settings.h"
@@ -49,19 +50,40 @@ static bool held_by_living(const struct journal_files *files, const char *path)
 	return false;
 }
 
-static int undo_entry(const struct journal_files *files, const struct journal_entry *e)
+static int undo_probes(const char *group)
+{
+	int r = probes_remove_group(group);
+
+	if (r > 0)
+		log_info("removed probes %s, left by an mmtape that was killed", group);
+	return r;
+}
+
+static int undo_cgroup(const char *path)
+{
+	int r = cgroup_remove(path);
+
+	if (r > 0)
+		log_info("removed cgroup %s, left by an mmtape that was killed", path);
+	return r;
+}
+
+static int undo_controller(const char *path)
+{
+	int r = cgroup_controller_off(path);
+
+	if (r > 0)
+		log_info("switched the memory controller in %s off, left by an mmtape that was "
+		         "killed",
+		         path);
+	return r;
+}
+
+static int undo_setting(const struct journal_files *files, const struct journal_entry *e)
 {
 	char now[SYSFILE_MAX];
 	int r;
 
-	if (e->kind == JOURNAL_INSTANCE)
-		return remove_instance(e->name);
-	if (e->kind == JOURNAL_PROBES) {
-		r = probes_remove_group(e->name);
-		if (r > 0)
-			log_info("removed probes %s, left by an mmtape that was killed", e->name);
-		return r < 0 ? r : 0;
-	}
 	if (held_by_living(files, e->name))
 		return 0;
 	if (sysfile_read_choice(e->name, now, sizeof(now)) == 0 && !strcmp(now, e->old))
@@ -71,6 +93,23 @@ static int undo_entry(const struct journal_files *files, const struct journal_en
 		log_info("put %s back to '%s', changed by an mmtape that was killed", e->name,
 		         e->old);
 	return r == -ENOENT ? 0 : r;
+}
+
+static int undo_entry(const struct journal_files *files, const struct journal_entry *e)
+{
+	switch (e->kind) {
+	case JOURNAL_INSTANCE:
+		return remove_instance(e->name);
+	case JOURNAL_PROBES:
+		return undo_probes(e->name);
+	case JOURNAL_CGROUP:
+		return undo_cgroup(e->name);
+	case JOURNAL_CONTROLLER:
+		return undo_controller(e->name);
+	case JOURNAL_SETTING:
+		return undo_setting(files, e);
+	}
+	return 0;
 }
 
 /* 1: all undone and the file removed, 0: something is left for the next time. */

@@ -109,6 +109,7 @@ static int measure(struct measuring *m)
 		return -ENOMEM;
 	}
 	m->command.mask = &m->mask;
+	m->command.groups = m->measured.groups;
 	m->command.no_input = count_runs(m) > 1;
 	return measurement_run(&m->measured, &work, true);
 }

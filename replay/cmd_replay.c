@@ -13,6 +13,8 @@
 
 /* Beside its pages a task takes a stack slot, and a kernel's stack and structures. */
 #define TASK_BYTES (64u << 10)
+/* A process fresh from exec: libraries' pages that it writes, page tables, the kernel's own. */
+#define ROOT_BYTES (1u << 20)
 
 struct replay {
 	struct replay_setup setup;
@@ -51,26 +53,68 @@ static int check_tasks(const struct replay *r)
 	return -E2BIG;
 }
 
-static int check_memory(const struct replay *r)
+/* That of all copies; what they were given and what their tasks take by themselves. */
+static uint64_t memory_needed(const struct replay *r)
 {
 	const struct plan_header *h = r->plan.header;
-	uint64_t available = memory_available(), need;
+	uint64_t need;
 
 	if (__builtin_add_overflow(h->counts.peak_bytes, (uint64_t)h->task_count * TASK_BYTES,
 	                           &need) ||
 	    __builtin_mul_overflow(need, (uint64_t)r->setup.execute.copies, &need))
-		need = UINT64_MAX;
-	if (need <= available)
+		return UINT64_MAX;
+	return need;
+}
+
+/* Under a limit that the replaying processes themselves do not fit in, nothing would run. */
+static int check_limit(const struct replay *r)
+{
+	const struct pass_setup *s = &r->setup.pass;
+	uint64_t copies = r->setup.execute.copies / (s->groups ? s->groups : 1);
+	uint64_t least = copies * (r->plan.header->root_count * ROOT_BYTES +
+	                           r->plan.header->task_count * (uint64_t)TASK_BYTES);
+
+	if (!s->memory_max || s->memory_max >= least)
 		return 0;
+	log_error("--memory-max: the replay's own processes need %.1f MiB in each cgroup",
+	          (double)least / (1 << 20));
+	return -EINVAL;
+}
+
+static int say_memory(const struct replay *r, uint64_t need, uint64_t have, const char *where)
+{
 	if (r->setup.pass.force) {
-		log_warn("%s: a replay needs %.2f GiB, and %.2f GiB are available", r->setup.trace,
-		         gib(need), gib(available));
+		log_warn("%s: a replay needs %.2f GiB, and %.2f GiB%s are available",
+		         r->setup.trace, gib(need), gib(have), where);
 		return 0;
 	}
-	log_error("%s: a replay needs %.2f GiB, and %.2f GiB are available: fewer --copies, a "
+	log_error("%s: a replay needs %.2f GiB, and %.2f GiB%s are available: fewer --copies, a "
 	          "cut trace, or --force",
-	          r->setup.trace, gib(need), gib(available));
+	          r->setup.trace, gib(need), gib(have), where);
 	return -ENOMEM;
+}
+
+/* What a limit keeps out of memory has to find room in swap. */
+static int check_limited_memory(const struct replay *r, uint64_t need, uint64_t held)
+{
+	uint64_t available = memory_available(), swap = memory_swap_free();
+
+	if (held > available)
+		return say_memory(r, held, available, "");
+	if (need - held > swap)
+		return say_memory(r, need, held + swap, " with --memory-max and swap");
+	return 0;
+}
+
+static int check_memory(const struct replay *r)
+{
+	const struct pass_setup *s = &r->setup.pass;
+	uint64_t available = memory_available(), need = memory_needed(r), held;
+
+	if (s->memory_max && !__builtin_mul_overflow(s->memory_max, (uint64_t)s->groups, &held) &&
+	    held < need)
+		return check_limited_memory(r, need, held);
+	return need <= available ? 0 : say_memory(r, need, available, "");
 }
 
 /* Settings of huge pages decide how many faults there are. */
@@ -166,6 +210,8 @@ static int run_all(struct replay *r)
 		error = compile(r);
 	if (error >= 0)
 		error = check_tasks(r);
+	if (error >= 0)
+		error = check_limit(r);
 	if (error >= 0)
 		error = check_memory(r);
 	if (error >= 0)

@@ -14,6 +14,7 @@ struct execute_options {
 	bool marks;
 	bool files_on_disk; /* scratch files in TMPDIR or /var/tmp instead of tmpfs */
 	bool files_cold;
+	const struct cgroups *groups; /* one for each copy, or one for all; NULL: none */
 	const char *pin; /* cpu list, tasks are spread over it; NULL: not pinned */
 	uint64_t timeout; /* ns without any progress after which the run is ended; 0: a minute */
 	/* Called by the caller's process with all tasks at the start line, and at the end with

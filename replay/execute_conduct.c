@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/cgroup.h"
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "replay/execute_run.h"
@@ -37,6 +38,19 @@ static uint64_t now(void)
 static uint32_t descriptors_of(const struct run *run)
 {
 	return 2 + run->options->copies * (run->plan->header->file_count + 1);
+}
+
+static uint32_t groups_of(const struct run *run)
+{
+	return run->options->groups ? cgroups_count(run->options->groups) : 0;
+}
+
+/* Behind the descriptors of the replay, and closed by the exec of a root. */
+static int group_number(const struct run *run, uint32_t copy)
+{
+	uint32_t group = groups_of(run) > 1 ? copy : 0;
+
+	return (int)(RUN_FD_SELF + descriptors_of(run) + group);
 }
 
 /* Moves fd above every number that will be given out, and closes it where it was. */
@@ -73,13 +87,16 @@ static int open_descriptors(const struct run *run, int *high, int floor)
 				return high[n - 1];
 		}
 	}
+	for (uint32_t i = 0; i < groups_of(run); i++)
+		if ((high[n++] = keep_high(cgroups_fd(run->options->groups, i), floor)) < 0)
+			return high[n - 1];
 	return 0;
 }
 
-/* Afterwards 0 to 2 and the numbers of the replay are open, and nothing else. */
+/* Afterwards 0 to 2 and the numbers of the replay and of groups are open, and nothing else. */
 static int arrange_descriptors(const struct run *run)
 {
-	uint32_t count = descriptors_of(run);
+	uint32_t own = descriptors_of(run), count = own + groups_of(run);
 	int floor = (int)(RUN_FD_SELF + count), r;
 	_cleanup_free_ int *high = calloc(count, sizeof(*high));
 
@@ -89,7 +106,7 @@ static int arrange_descriptors(const struct run *run)
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < count; i++)
-		if (dup2(high[i], (int)(RUN_FD_SELF + i)) < 0)
+		if (dup3(high[i], (int)(RUN_FD_SELF + i), i < own ? 0 : O_CLOEXEC) < 0)
 			return error_errno();
 	if (close_range((unsigned)floor, UINT_MAX, 0) < 0)
 		for (int fd = floor; fd < floor + (int)count + 64; fd++)
@@ -119,10 +136,18 @@ static void exec_root(const struct run *run, uint32_t copy, uint32_t root)
 	const char *argv[] = { "mmtape", "replay-space", "--plan", plan, "--state",
 		               state,    "--task",       task,     NULL };
 	char *const environment[] = { NULL };
+	int r;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != run->conductor)
 		_exit(1);
+	/* Before the exec, so that all memory of the root is charged to its group. */
+	r = groups_of(run) ? cgroup_enter(group_number(run, copy)) : 0;
+	if (r < 0) {
+		log_error("--cgroup: cannot move a replaying process into its group: %s",
+		          strerror(-r));
+		_exit(1);
+	}
 	snprintf(plan, sizeof(plan), "%u", numbers.plan);
 	snprintf(state, sizeof(state), "%u", numbers.state);
 	snprintf(task, sizeof(task), "%u", root);
@@ -243,7 +268,7 @@ static int reap(const struct run *run, uint64_t from)
 
 static int conduct(struct run *run)
 {
-	int r = sandbox_enter(2ULL * descriptors_of(run) + 64);
+	int r = sandbox_enter(2ULL * (descriptors_of(run) + groups_of(run)) + 64);
 
 	if (r >= 0)
 		r = arrange_descriptors(run);

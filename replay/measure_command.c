@@ -100,6 +100,16 @@ static int take_input_away(void)
 	return r;
 }
 
+/* The conductor goes with it: what it forks is charged to the group from the start. */
+static int enter_group(const struct cgroups *groups)
+{
+	int r = cgroup_enter(cgroups_fd(groups, 0));
+
+	if (r < 0)
+		log_error("--cgroup: cannot move a process into the group: %s", strerror(-r));
+	return r;
+}
+
 static int conduct(const struct run *run, struct message *message)
 {
 	struct child *child = NULL;
@@ -108,6 +118,8 @@ static int conduct(const struct run *run, struct message *message)
 	uint64_t from;
 	char go;
 
+	if (r >= 0 && run->command->groups)
+		r = enter_group(run->command->groups);
 	if (r >= 0) {
 		r = child_new(&child, run->command->argv, run->command->mask, -1);
 		if (r == -ENOENT || r == -EACCES)

@@ -18,6 +18,7 @@ struct measure_command {
 	char *const *argv;
 	const sigset_t *mask; /* that the command starts with */
 	bool no_input; /* standard input is /dev/null */
+	const struct cgroups *groups; /* it runs in the first one; NULL: in ours */
 };
 
 /*

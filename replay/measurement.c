@@ -93,6 +93,8 @@ int measurement_begin(struct measurement *m)
 {
 	int r = change_settings(m);
 
+	if (r >= 0 && m->setup->groups)
+		r = cgroups_new(&m->groups, m->setup->groups, m->setup->memory_max);
 	if (r >= 0)
 		r = describe(&m->before);
 	if (r < 0)
@@ -114,6 +116,7 @@ int measurement_run(struct measurement *m, const struct pass_work *work, bool no
 		.observer = m->observer,
 		.sweep = s->sweep_text ? &s->sweep : NULL,
 		.change = m->change,
+		.groups = m->groups,
 	};
 	int r = passes_run(&options, work, m->result);
 
@@ -122,6 +125,7 @@ int measurement_run(struct measurement *m, const struct pass_work *work, bool no
 
 void measurement_restore(struct measurement *m)
 {
+	m->groups = cgroups_free(m->groups);
 	m->change = settings_change_free(m->change);
 }
 

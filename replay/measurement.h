@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "capture/cgroup.h"
 #include "replay/pass_setup.h"
 #include "replay/passes.h"
 
@@ -12,6 +13,7 @@ struct measurement {
 	const struct pass_setup *setup;
 	struct settings_change *change;
 	struct observer *observer;
+	struct cgroups *groups; /* NULL: none */
 	struct trace_meta *before, *after; /* settings and machine */
 	struct result *result;
 };
@@ -21,12 +23,12 @@ struct measurement {
  * program are blocked from measurement_open() on, so that settings are put back.
  */
 int measurement_open(struct measurement *m, const struct pass_setup *setup) _must_check_ _nonnull_;
-/* Changes the settings, describes what they are then and begins the result. */
+/* Changes settings, makes cgroups, describes what the settings are then and begins the result. */
 int measurement_begin(struct measurement *m) _must_check_ _nonnull_;
 /* no_latency: although the work has such a pass. */
 int measurement_run(struct measurement *m, const struct pass_work *work,
                     bool no_latency) _must_check_ _nonnull_;
-/* Puts settings back; also after a failure. */
+/* Puts settings back and removes cgroups; also after a failure. */
 void measurement_restore(struct measurement *m) _nonnull_;
 /* To the file that was asked for, or to none. */
 int measurement_write(const struct measurement *m) _must_check_ _nonnull_;

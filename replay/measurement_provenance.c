@@ -65,8 +65,10 @@ static json_t *list_text(const struct option_list *list)
 
 json_t *measurement_options(const struct pass_setup *s)
 {
-	return json_pack("{s:s, s:o, s:s}", "thp", s->thp ? s->thp : "", "mthp",
-	                 list_text(&s->mthp), "mthp_sweep", s->sweep_text ? s->sweep_text : "");
+	return json_pack("{s:s, s:o, s:s, s:s, s:I}", "thp", s->thp ? s->thp : "", "mthp",
+	                 list_text(&s->mthp), "mthp_sweep", s->sweep_text ? s->sweep_text : "",
+	                 "cgroup", pass_cgroup_names[s->cgroup], "memory_max",
+	                 (json_int_t)s->memory_max);
 }
 
 static json_t *command_line(void)

@@ -113,3 +113,10 @@ uint64_t memory_total(void)
 {
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
+
+uint64_t memory_swap_free(void)
+{
+	uint64_t kib;
+
+	return read_field("/proc/meminfo", "SwapFree:", &kib) ? kib << 10 : 0;
+}

@@ -14,3 +14,6 @@ uint64_t memory_available(void);
 
 /* All of the machine's. */
 uint64_t memory_total(void);
+
+/* Of swap; 0 when it cannot be read. */
+uint64_t memory_swap_free(void);

@@ -11,9 +11,17 @@
 #define MAX_REPEAT 10000
 #define MAX_ROWS 64
 
+const char *const pass_cgroup_names[] = { "shared", "none", "each" };
+
 void pass_setup_defaults(struct pass_setup *s)
 {
-	*s = (struct pass_setup){ .repeat = 5, .warmup = 1, .sources = "none" };
+	*s = (struct pass_setup){
+		.repeat = 5,
+		.warmup = 1,
+		.sources = "none",
+		.cgroup_choices = "shared,none",
+		.cgroup = PASS_CGROUP_UNSET,
+	};
 }
 
 void pass_setup_clear(struct pass_setup *s)
@@ -21,9 +29,22 @@ void pass_setup_clear(struct pass_setup *s)
 	option_list_clear(&s->mthp);
 }
 
+/* A limit needs a group. */
+static int check_cgroup(struct pass_setup *s)
+{
+	if (s->memory_max && s->cgroup == PASS_CGROUP_NONE) {
+		log_error("--memory-max is the limit of a cgroup: leave --cgroup=none out");
+		return -EINVAL;
+	}
+	if (s->cgroup == PASS_CGROUP_UNSET)
+		s->cgroup = s->memory_max ? PASS_CGROUP_SHARED : PASS_CGROUP_NONE;
+	s->groups = s->cgroup != PASS_CGROUP_NONE;
+	return 0;
+}
+
 static int check(struct pass_setup *s)
 {
-	int r = 0;
+	int r;
 
 	if (s->output && s->append) {
 		log_error("--output makes a result and --append adds to one: give one of them");
@@ -33,7 +54,8 @@ static int check(struct pass_setup *s)
 		log_error("--repeat goes from 1 to %d, --warmup from 0", MAX_REPEAT);
 		return -EINVAL;
 	}
-	if (s->thp)
+	r = check_cgroup(s);
+	if (r >= 0 && s->thp)
 		r = settings_check_thp(s->thp);
 	for (size_t i = 0; i < s->mthp.count && r >= 0; i++)
 		r = settings_check_mthp(s->mthp.items[i]);
@@ -61,6 +83,13 @@ static int parse(struct pass_setup *s, const struct option_spec *spec, int argc,
 		  "the same for one size, like 64k=always; may be given again" },
 		{ 0, "mthp-sweep", OPTION_STRING, &s->sweep_text, "SIZES",
 		  "measure with each of these sizes of folios, like 16k,64k,2m" },
+		{ 0, "memory-max", OPTION_SIZE, &s->memory_max, "SIZE",
+		  "limit the memory of each cgroup; the rest goes to swap" },
+		{ 0, "cgroup", OPTION_CHOICE, &s->cgroup, "HOW",
+		  "memory cgroups: shared (default with --memory-max): one for all; none; each: "
+		  "one "
+		  "for each copy",
+		  .choices = s->cgroup_choices },
 		{ 0, "sources", OPTION_STRING, &s->sources, "LIST",
 		  "lock figures, each in a pass of its own: lock_stat, contention, entries, "
 		  "profile, all or none (default)" },

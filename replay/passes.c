@@ -30,8 +30,11 @@ static int counters_renew(struct pass_counters *c)
 
 static void note_counters(struct passes *p, struct trace_meta *to)
 {
+	const struct cgroups *groups = p->options->groups;
 	int r = counters_read(to);
 
+	if (r >= 0)
+		r = groups ? cgroups_counters(groups, to) : cgroup_machine_pressure(to);
 	if (r >= 0)
 		return;
 	p->error = r;

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "capture/cgroup.h"
 #include "capture/settings.h"
 #include "replay/observe.h"
 #include "replay/sweep.h"
@@ -36,12 +37,13 @@ struct pass_options {
 	struct observer *observer;
 	const struct sweep *sweep;
 	struct settings_change *change; /* through which the sweep changes sizes */
+	const struct cgroups *groups; /* that the work runs in, or NULL */
 };
 
 /* Adds all rows to the result. Prints its one line on failure. */
 int passes_run(const struct pass_options *options, const struct pass_work *work,
                struct result *r) _must_check_ _nonnull_;
 
-/* The counters as differences: vmstat.*, thp.SIZE.*. -ENOMEM. */
+/* The counters as differences: vmstat.*, thp.SIZE.*, memcg.*, pressure.*. -ENOMEM. */
 int pass_counter_values(struct result *r,
                         const struct pass_counters *counters) _must_check_ _nonnull_;

@@ -138,6 +138,7 @@ static void set_defaults(struct replay_setup *s)
 		.fill = "zero",
 	};
 	pass_setup_defaults(&s->pass);
+	s->pass.cgroup_choices = "shared,none,each";
 }
 
 static int check_pin(const char *pin)
@@ -169,6 +170,8 @@ static int check(struct replay_setup *s, int operands, char **argv)
 		log_error("--copies: %u is not from 1 to %d", s->execute.copies, MAX_COPIES);
 		return -EINVAL;
 	}
+	if (s->pass.cgroup == PASS_CGROUP_EACH)
+		s->pass.groups = s->execute.copies;
 	s->trace = argv[1];
 	s->compile.placement = (enum plan_placement)s->place;
 	s->compile.order = (enum plan_order)s->order;

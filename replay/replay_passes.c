@@ -11,6 +11,7 @@ struct replaying {
 	const struct replay_setup *setup;
 	const struct plan *plan;
 	struct replay_totals *totals;
+	const struct measurement *measured;
 	struct execute_figures figures; /* of the last repetition */
 };
 
@@ -23,6 +24,7 @@ static int run(void *arg, bool latency, pass_line *line, void *line_arg)
 	options.latency = latency;
 	options.at_line = line;
 	options.at_line_arg = line_arg;
+	options.groups = w->measured->groups;
 	r = execute_run(w->plan, &options, &w->figures);
 	/* A warm-up has no line, unless it is the latency pass. */
 	if (r >= 0 && (line || latency))
@@ -57,7 +59,7 @@ static double operations(void *arg)
 int replay_passes_run(const struct replay_setup *setup, const struct plan *plan,
                       struct measurement *m, struct replay_totals *totals)
 {
-	struct replaying w = { .setup = setup, .plan = plan, .totals = totals };
+	struct replaying w = { .setup = setup, .plan = plan, .totals = totals, .measured = m };
 	const struct pass_work work = {
 		.arg = &w,
 		.run = run,

@@ -308,6 +308,9 @@ static void test_hostile_journals_write_nothing_else(void **state)
 		"mmtape-journal 1\nset " THP_DIR "enabled \n",
 		"mmtape-journal 1\nset " THP_DIR "enabled a b\n",
 		"mmtape-journal 1\ninstance ../../x\ninstance mmtape/../x\ninstance x\n",
+		"mmtape-journal 1\ncgroup /a/../mmtape-1\ncgroup /a/x\ncgroup mmtape-1\n",
+		"mmtape-journal 1\ncgroup /mmtape-1/x\ncgroup /a//mmtape-1\ncgroup /a/mmtape-1.\n",
+		"mmtape-journal 1\ncontroller /a/../b\ncontroller \ncontroller x\n",
 		"mmtape-journal 2\nset " THP_DIR "enabled always\n",
 		"set " THP_DIR "enabled always\n",
 		"mmtape-journal 1\nset " THP_DIR "enabled alw", /* never acted on */
