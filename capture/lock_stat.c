@@ -33,6 +33,8 @@ static const char *const no_locks[] = {
 	"(&*timer)",
 	"(work_completion)*",
 	"(wq_completion)*",
+	"(*).work",
+	"*.c:[0-9]*",
 	"lock",
 	"(null)",
 };

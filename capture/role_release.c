@@ -31,9 +31,10 @@ static const struct role_release rows[] = {
 	{ "free_unref_page_commit", "zone-free", CALLER },
 	{ "drain_pages_zone", "zone-free", CALLER },
 	{ "drain_zone_pages", "zone-free", CALLER, UNVERIFIED },
-	/* What calls slob_alloc() and slob_free(). */
+	/* What calls slob_alloc(), slob_free() and, on 6.18, __slab_free(). */
 	{ "slob_alloc_node", "slab", ROLE_SIDE_ALLOC, CALLER },
 	{ "__kmem_cache_free", "slab", ROLE_SIDE_FREE, CALLER },
+	{ "__kmem_cache_free_bulk", "slab", ROLE_SIDE_FREE, CALLER },
 	/* What calls deferred_split_folio() or takes a folio off the queue. */
 	{ "do_huge_pmd_anonymous_page", "deferred-split", ROLE_SIDE_ALLOC, CALLER },
 	{ "__do_huge_pmd_anonymous_page", "deferred-split", ROLE_SIDE_ALLOC, CALLER },

@@ -79,7 +79,7 @@ static void test_names(void **state)
 	assert_name("ptlock_ptr(page)#2/1", "ptlock_ptr(page)");
 	assert_name("ptlock_ptr(page)#2/1-R", "ptlock_ptr(page)");
 	assert_name("&rq->__lock/1", "&rq->__lock");
-	assert_name("mm/vmstat.c:2079", "mm/vmstat.c:2079");
+	assert_name("path/with:2079", "path/with:2079");
 	assert_name("a name: with colon", "a name: with colon");
 	assert_name("#2", "#2");
 	assert_name("/1", "/1");
