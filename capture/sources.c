@@ -23,6 +23,7 @@ const struct source *source_find(const char *name)
 void lock_figures_clear(struct lock_figures *f)
 {
 	free(f->items);
+	free(f->unseen);
 	*f = (struct lock_figures){ 0 };
 }
 
@@ -53,4 +54,19 @@ struct lock_figure *lock_figures_at(struct lock_figures *f, const char *role, en
 		                                .hold = -1,
 		                                .share = -1 };
 	return &items[f->count++];
+}
+
+int lock_figures_unseen(struct lock_figures *f, const char *role)
+{
+	const char **unseen;
+
+	for (size_t i = 0; i < f->unseen_count; i++)
+		if (!strcmp(f->unseen[i], role))
+			return 0;
+	unseen = reallocarray(f->unseen, f->unseen_count + 1, sizeof(*unseen));
+	if (!unseen)
+		return -ENOMEM;
+	f->unseen = unseen;
+	unseen[f->unseen_count++] = role;
+	return 0;
 }

@@ -27,6 +27,9 @@ struct lock_figures {
 	                     missed probes */
 	double unresolved; /* share of what was seen (acquisitions, wait or samples) that matched no
 	                      role */
+	const char **unseen; /* roles that could not be observed on this kernel, by
+	                        lock_figures_unseen() */
+	size_t unseen_count;
 	char note[160]; /* what a reader must know: the clock of profile, the method of entries; may
 	                   be empty */
 };
@@ -38,6 +41,9 @@ void lock_figures_clear(struct lock_figures *f) _nonnull_;
  */
 struct lock_figure *lock_figures_at(struct lock_figures *f, const char *role, enum role_side side,
                                     const char *path) _nonnull_args_(1, 2);
+
+/* Says so of a role, whose absence would mean 0 otherwise. Borrows it. -ENOMEM. */
+int lock_figures_unseen(struct lock_figures *f, const char *role) _must_check_ _nonnull_;
 
 struct journal;
 

@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/output_file.h"
 #include "replay/measurement.h"
+#include "replay/primaries.h"
 
 /* From here on a signal waits until it can be handled: settings are put back first. */
 static void hold_signals(void)
@@ -118,8 +119,12 @@ int measurement_run(struct measurement *m, const struct pass_work *work, bool no
 		.change = m->change,
 		.groups = m->groups,
 	};
-	int r = passes_run(&options, work, m->result);
+	int r = primaries_declare(m->result, m->observer, !s->no_time, work->operations != NULL);
 
+	if (r < 0)
+		log_error("not enough memory for the result");
+	else
+		r = passes_run(&options, work, m->result);
 	return r < 0 ? r : describe(&m->after);
 }
 

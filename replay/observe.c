@@ -99,6 +99,8 @@ struct observer *observer_free(struct observer *o)
 	if (!o)
 		return NULL;
 	observer_close(o);
+	for (size_t i = 0; i < o->all_count; i++)
+		json_decref(o->all[i].unseen);
 	o->options.journal = journal_free(o->options.journal);
 	free(o);
 	return NULL;
@@ -107,6 +109,14 @@ struct observer *observer_free(struct observer *o)
 size_t observer_count(const struct observer *o)
 {
 	return o->used_count;
+}
+
+bool observer_uses(const struct observer *o, const char *source)
+{
+	for (size_t i = 0; i < o->used_count; i++)
+		if (!strcmp(o->used[i]->source->name, source))
+			return true;
+	return false;
 }
 
 int observer_open(struct observer *o, size_t source)

@@ -23,6 +23,7 @@ struct observer *observer_free(struct observer *o);
 
 /* Those that are used, in the order of their passes. */
 size_t observer_count(const struct observer *o) _nonnull_;
+bool observer_uses(const struct observer *o, const char *source) _nonnull_;
 
 /* One source at a time; all print their line. */
 int observer_open(struct observer *o, size_t source) _must_check_ _nonnull_;
@@ -50,7 +51,7 @@ struct lock_figure;
 bool observe_name(char *out, size_t size, const struct lock_figure *figure,
                   const char *measure) _nonnull_;
 
-/* Appends to provenance.sources: name, used, why, dropped, unresolved, note. -ENOMEM. */
+/* Appends to provenance.sources: name, used, why, dropped, unresolved, note, unseen. -ENOMEM. */
 int observer_provenance(const struct observer *o, json_t *sources) _must_check_ _nonnull_;
 /* Events that sources had no room for, in all repetitions. */
 uint64_t observer_dropped(const struct observer *o) _nonnull_;

@@ -12,6 +12,7 @@ struct observed {
 	char why[256]; /* why it is not used */
 	char note[160];
 	uint64_t dropped; /* of all repetitions */
+	json_t *unseen; /* names of roles, of any repetition; NULL: none */
 	double unresolved; /* the most of any repetition */
 	bool has_row;
 };

@@ -114,6 +114,33 @@ static int add_figures(struct result *r, const struct lock_figures *figures,
 	return e;
 }
 
+static bool is_noted(const json_t *names, const char *name)
+{
+	json_t *noted;
+	size_t i;
+
+	json_array_foreach((json_t *)names, i, noted)
+	{
+		if (!strcmp(json_string_value(noted), name))
+			return true;
+	}
+	return false;
+}
+
+static int note_unseen(struct observed *seen, const struct lock_figures *figures)
+{
+	for (size_t i = 0; i < figures->unseen_count; i++) {
+		const char *role = figures->unseen[i];
+
+		if (!seen->unseen)
+			seen->unseen = json_array();
+		if (!is_noted(seen->unseen, role) &&
+		    json_array_append_new(seen->unseen, json_string(role)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int observer_row(struct observer *o, struct result *r, unsigned round, unsigned order,
                  const struct observe_units *units)
 {
@@ -127,8 +154,10 @@ int observer_row(struct observer *o, struct result *r, unsigned round, unsigned 
 			seen->unresolved = figures.unresolved;
 		memcpy(seen->note, figures.note, sizeof(seen->note));
 		seen->has_row = true;
-		e = result_row(r, 0, round, seen->source->name);
+		e = note_unseen(seen, &figures);
 	}
+	if (e >= 0)
+		e = result_row(r, 0, round, seen->source->name);
 	if (e >= 0 && order)
 		e = result_row_order(r, order);
 	if (e >= 0)
@@ -150,9 +179,9 @@ static json_t *describe(const struct observer *o, const struct observed *seen)
 	if (!is_used(o, seen))
 		return json_pack("{s:s, s:b, s:s}", "name", seen->source->name, "used", 0, "why",
 		                 seen->why);
-	return json_pack("{s:s, s:b, s:I, s:f, s:s}", "name", seen->source->name, "used", 1,
+	return json_pack("{s:s, s:b, s:I, s:f, s:s, s:O*}", "name", seen->source->name, "used", 1,
 	                 "dropped", (json_int_t)seen->dropped, "unresolved", seen->unresolved,
-	                 "note", seen->note);
+	                 "note", seen->note, "unseen", seen->unseen);
 }
 
 int observer_provenance(const struct observer *o, json_t *sources)
