@@ -14,6 +14,9 @@
 #include "replay/measure_command.h"
 #include "replay/measurement.h"
 
+/* The conductor and the command before its exec are in the group too. */
+#define LEAST_LIMIT (1u << 20)
+
 struct measuring {
 	struct pass_setup setup;
 	struct measure_command command;
@@ -225,6 +228,10 @@ static int parse(struct measuring *m, int argc, char **argv)
 	}
 	if (m->setup.no_time && !strcmp(m->setup.sources, "none")) {
 		log_error("--no-time and no --sources: nothing is left to measure");
+		return -EINVAL;
+	}
+	if (m->setup.memory_max && m->setup.memory_max < LEAST_LIMIT) {
+		log_error("--memory-max: the processes around a command alone need 1M");
 		return -EINVAL;
 	}
 	m->command.argv = argv + 1;

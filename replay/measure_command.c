@@ -146,6 +146,8 @@ static void run_conductor(struct run *run)
 {
 	struct message message = { 0 };
 
+	/* Who ignores it, as who started us may have, has nothing to wait for. */
+	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (getppid() != run->caller)
@@ -218,7 +220,8 @@ static int follow(struct run *run, int signals, pass_line *line, void *line_arg,
 		end_tree(run, number);
 		log_error("stopped by a signal: %s", strsignal(number));
 	} else if (r <= 0) {
-		log_error("what watches over the command has died");
+		log_error("what watches over the command was killed%s",
+		          run->command->groups ? ": is --memory-max too small?" : "");
 		r = -ECHILD;
 	} else if (message->word == WORD_DONE && line) {
 		line(line_arg, true);

@@ -77,6 +77,13 @@ def test_the_first_status_that_is_not_0():
     assert result['fidelity']['mismatches'] == 2
 
 
+def test_started_with_its_childrens_end_ignored():
+    done = subprocess.run([lib.MMTAPE, 'measure', '--quiet', *ONCE, '--', 'sh', '-c', 'exit 4'],
+                          check=False, timeout=60,
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    assert done.returncode == 4
+
+
 def test_own_failures():
     lib.expect(127, 'measure', '--', 'no-such-command-here')
     lib.expect(126, 'measure', '--', '/etc/passwd')

@@ -79,6 +79,67 @@ static void test_long_paths(void **state)
 	assert_string_equal(place.own, "/sys/fs/cgroup");
 }
 
+static void put_file(const char *root, const char *path, const char *text)
+{
+	char full[200];
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *c = full + strlen(root) + 1; (c = strchr(c, '/')); *c++ = '/') {
+		*c = '\0';
+		mkdir(full, 0700);
+	}
+	f = fopen(full, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* Groups / and /a and /a/b, of which the lists say what the arguments say. */
+static int find_parent(const char *controllers, const char *top, const char *a, char *out, bool *on)
+{
+	char root[] = "cgroup_XXXXXX", command[64];
+	int r;
+
+	assert_non_null(mkdtemp(root));
+	put_file(root, "/proc/self/mountinfo", MOUNT2);
+	put_file(root, "/proc/self/cgroup", "0::/a/b\n");
+	put_file(root, "/sys/fs/cgroup/cgroup.controllers", controllers);
+	put_file(root, "/sys/fs/cgroup/cgroup.subtree_control", top);
+	put_file(root, "/sys/fs/cgroup/a/cgroup.subtree_control", a);
+	put_file(root, "/sys/fs/cgroup/a/b/cgroup.subtree_control", "");
+	sysfile_set_root(root);
+	r = cgroup_find_parent(out, on);
+	sysfile_set_root("");
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+	return r;
+}
+
+static void test_parent_is_the_nearest_that_hands_memory_on(void **state)
+{
+	char out[CGROUP_PATH];
+	bool on;
+
+	assert_int_equal(find_parent("cpu memory", "memory", "cpu memory", out, &on), 0);
+	assert_string_equal(out, "/sys/fs/cgroup/a");
+	assert_false(on);
+	assert_int_equal(find_parent("cpu memory", "memory cpu", "cpu", out, &on), 0);
+	assert_string_equal(out, "/sys/fs/cgroup");
+	assert_false(on);
+}
+
+static void test_parent_is_the_top_where_nobody_does(void **state)
+{
+	char out[CGROUP_PATH];
+	bool on;
+
+	assert_int_equal(find_parent("cpu memory", "cpu", "", out, &on), 0);
+	assert_string_equal(out, "/sys/fs/cgroup");
+	assert_true(on);
+	assert_int_equal(find_parent("cpu memory_other", "", "", out, &on), -EOPNOTSUPP);
+}
+
 /* Whatever a journal names: what is not in a cgroup file system is left alone. */
 static void test_only_cgroups_are_removed(void **state)
 {
@@ -143,6 +204,8 @@ int main(void)
 		cmocka_unit_test(test_mount_of_a_part),
 		cmocka_unit_test(test_not_mounted),
 		cmocka_unit_test(test_long_paths),
+		cmocka_unit_test(test_parent_is_the_nearest_that_hands_memory_on),
+		cmocka_unit_test(test_parent_is_the_top_where_nobody_does),
 		cmocka_unit_test(test_only_cgroups_are_removed),
 		cmocka_unit_test(test_pressure),
 	};
