@@ -167,11 +167,16 @@ static void undo(struct cgroups *g)
 {
 	int r = g->made ? cgroup_remove(g->path) : 0;
 
-	if (r >= 0 && g->switched_on)
-		r = cgroup_controller_off(g->parent);
 	if (r < 0)
 		log_warn("%s: cannot be removed now (%s); the next start tries again", g->path,
 		         strerror(-r));
+	if (r >= 0 && g->switched_on) {
+		r = cgroup_controller_off(g->parent);
+		if (r < 0)
+			log_warn("%s: its memory controller cannot be switched off now, others "
+			         "use it (%s); the next start tries again",
+			         g->parent, strerror(-r));
+	}
 	g->journal = r < 0 ? journal_leave(g->journal) : journal_free(g->journal);
 }
 

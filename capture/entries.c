@@ -314,6 +314,28 @@ static int add_hits(struct lock_figures *out, const struct role_function *row, u
 	return 0;
 }
 
+static bool has_role(const struct lock_figures *f, const char *role)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(f->items[i].role, role))
+			return true;
+	return false;
+}
+
+/* Without histograms: roles of which no function that always locks could be probed. */
+static int note_unseen(const struct entries *e, struct lock_figures *out)
+{
+	size_t count;
+	const struct role_function *rows = role_functions(&count);
+	int r = 0;
+
+	for (size_t i = 0; i < count && r >= 0; i++)
+		if (rows[i].from <= e->kernel && (!rows[i].until || e->kernel <= rows[i].until) &&
+		    !has_role(out, rows[i].role))
+			r = lock_figures_unseen(out, rows[i].role);
+	return r;
+}
+
 int entries_read(struct entries *e, struct lock_figures *out)
 {
 	struct entries_sum sum = { .kernel = e->kernel, .stacks = e->stacks, .figures = out };
@@ -333,10 +355,13 @@ int entries_read(struct entries *e, struct lock_figures *out)
 			return r;
 		}
 	}
-	if (e->histograms)
+	if (e->histograms) {
 		entries_finish(&sum, missed);
-	else
+	} else {
 		out->dropped += missed;
+		if (note_unseen(e, out) < 0)
+			return -ENOMEM;
+	}
 	snprintf(out->note, sizeof(out->note), "%s%s; %llu probes missed, in interrupts",
 	         e->histograms
 	                 ? "kprobes on lock functions, histograms by caller"

@@ -90,5 +90,30 @@ command=$(cat "$WORK/pid")
 	fail 'what was left in the group lives on'
 clean 'after a kill'
 
+# Two at once: the first may not switch the controller off that the second uses.
+start() {
+	"$MMTAPE" measure --quiet --repeat=1 --warmup=0 --cgroup=shared -- sh -c \
+		"echo > '$WORK/$1'; until [ -e '$WORK/go$1' ]; do sleep 0.1; done" 2>"$WORK/said$1" &
+}
+await() {
+	tries=0
+	while [ ! -e "$1" ] && [ $tries -lt 300 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+start 1
+first=$!
+await "$WORK/1"
+start 2
+second=$!
+await "$WORK/2"
+: >"$WORK/go1"
+wait $first || fail 'the first of two'
+: >"$WORK/go2"
+wait $second || fail "the second of two: $(cat "$WORK/said2")"
+"$MMTAPE" measure --quiet --repeat=1 --warmup=0 -- true || fail 'a start after two'
+clean 'two at once'
+
 [ $bad = 0 ] && echo "all is well"
 exit $bad

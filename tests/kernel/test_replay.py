@@ -203,6 +203,21 @@ def test_an_existing_result_is_kept():
         assert file.read() == 'mine'
 
 
+def test_append_numbers_boots_and_refuses_others():
+    out = recordings.path('boots.json')
+    for _ in range(2):
+        lib.expect(0, 'replay', '--quiet', '--no-latency', '--repeat=2', '--append', out, forks())
+    with open(out, encoding='utf-8') as file:
+        kept = file.read()
+    assert [(row['boot'], row['round']) for row in json.loads(kept)['repetitions']] == [
+        (0, 0), (0, 1), (1, 0), (1, 1)]
+    said = lib.expect(1, 'replay', '--quiet', '--no-latency', '--repeat=1', '--copies=2', '--append',
+                      out, forks()).stderr
+    assert 'copies' in said and 'boots.json.' in said, said
+    with open(out, encoding='utf-8') as file:
+        assert file.read() == kept
+
+
 def test_wrong_usage():
     for options in (('--copies', 0), ('--repeat', 0), ('--pace', 'fast'), ('--fill', 'ones'),
                     ('--place', 'nowhere'), ('--drop-rule', 'none')):
