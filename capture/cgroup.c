@@ -11,6 +11,7 @@
 
 #include "capture/cgroup_own.h"
 #include "capture/journal.h"
+#include "capture/counters.h"
 #include "capture/sysfile.h"
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -209,33 +210,6 @@ int cgroup_enter(int fd)
 	return write(fd, "0", 1) == 1 ? 0 : error_errno();
 }
 
-/* Lines "NAME VALUE", each as prefix and NAME. */
-static int read_pairs(const char *path, const char *prefix, struct trace_meta *out)
-{
-	_cleanup_fclose_ FILE *f = sysfile_open(path);
-	char line[256], key[256 + 32];
-
-	if (!f)
-		return errno == ENOENT ? 0 : error_errno();
-	while (fgets(line, sizeof(line), f)) {
-		char *value = strchr(line, ' ');
-		uint64_t number;
-		int r;
-
-		if (!value)
-			continue;
-		*value++ = '\0';
-		value[strcspn(value, "\n")] = '\0';
-		if (parse_u64(value, &number) < 0)
-			continue;
-		snprintf(key, sizeof(key), "%s%s", prefix, line);
-		r = trace_meta_set_u64(out, key, number);
-		if (r < 0 && r != -E2BIG)
-			return r;
-	}
-	return ferror(f) ? -EIO : 0;
-}
-
 /* "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234" */
 static int read_pressure(const char *path, struct trace_meta *out)
 {
@@ -262,10 +236,10 @@ int cgroups_counters(const struct cgroups *g, struct trace_meta *out)
 	int r;
 
 	snprintf(path, sizeof(path), "%s/memory.stat", g->path);
-	r = read_pairs(path, "memcg/", out);
+	r = counters_read_pairs(path, "memcg/", out);
 	snprintf(path, sizeof(path), "%s/memory.events", g->path);
 	if (r >= 0)
-		r = read_pairs(path, "memcg/events.", out);
+		r = counters_read_pairs(path, "memcg/events.", out);
 	snprintf(path, sizeof(path), "%s/memory.pressure", g->path);
 	return r < 0 ? r : read_pressure(path, out);
 }

@@ -20,10 +20,10 @@ static void cleanup_closedir(DIR **d)
 		closedir(*d);
 }
 
-static int counters_read_vmstat(struct trace_meta *out)
+int counters_read_pairs(const char *path, const char *prefix, struct trace_meta *out)
 {
-	_cleanup_fclose_ FILE *f = sysfile_open("/proc/vmstat");
-	char line[256];
+	_cleanup_fclose_ FILE *f = sysfile_open(path);
+	char line[256], key[256 + 32];
 
 	if (!f)
 		return errno == ENOENT ? 0 : error_errno();
@@ -38,7 +38,8 @@ static int counters_read_vmstat(struct trace_meta *out)
 		value[strcspn(value, "\n")] = '\0';
 		if (parse_u64(value, &number) < 0)
 			continue;
-		r = trace_meta_set_u64(out, line, number);
+		snprintf(key, sizeof(key), "%s%s", prefix, line);
+		r = trace_meta_set_u64(out, key, number);
 		if (r < 0 && r != -E2BIG)
 			return r;
 	}
@@ -97,6 +98,6 @@ int counters_read(struct trace_meta *out)
 {
 	int r;
 
-	r = counters_read_vmstat(out);
+	r = counters_read_pairs("/proc/vmstat", "", out);
 	return r < 0 ? r : counters_read_thp(out);
 }

@@ -10,3 +10,7 @@
  * A file that is missing on this kernel adds nothing.
  */
 int counters_read(struct trace_meta *out) _must_check_ _nonnull_;
+
+/* Lines "NAME VALUE" of a file of the kernel's, each as prefix (of at most 31 bytes) and NAME. */
+int counters_read_pairs(const char *path, const char *prefix,
+                        struct trace_meta *out) _must_check_ _nonnull_;

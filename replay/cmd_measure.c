@@ -53,21 +53,11 @@ static int time_values(void *arg, struct result *r, const struct pass_counters *
 {
 	struct measuring *m = arg;
 	const struct measure_figures *f = &m->last;
-	const struct {
-		const char *name;
-		double value;
-	} values[] = {
-		{ "elapsed", (double)f->elapsed / 1e9 },
-		{ "system", (double)f->system / 1e9 },
-		{ "user", (double)f->user / 1e9 },
-		{ "faults", (double)f->faults_minor + (double)f->faults_major },
-		{ "faults.major", (double)f->faults_major },
-	};
-	int error = 0;
+	const struct pass_usage usage = { f->elapsed, f->user, f->system, f->faults_minor,
+		                          f->faults_major };
+	int error = pass_usage_values(r, &usage);
 
 	m->elapsed[m->timed++] = (double)f->elapsed / 1e9;
-	for (size_t i = 0; i < ARRAY_SIZE(values) && error >= 0; i++)
-		error = result_value(r, values[i].name, values[i].value);
 	return error < 0 ? error : pass_counter_values(r, counters);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
 #include "replay/passes.h"
 
 #define MAX_NAME 200
@@ -50,5 +51,24 @@ int pass_counter_values(struct result *r, const struct pass_counters *counters)
 		                     (double)(int64_t)(strtoull(value, NULL, 10) - before) *
 		                             kind->scale);
 	}
+	return error;
+}
+
+int pass_usage_values(struct result *r, const struct pass_usage *u)
+{
+	const struct {
+		const char *name;
+		double value;
+	} values[] = {
+		{ "elapsed", (double)u->elapsed / 1e9 },
+		{ "system", (double)u->system / 1e9 },
+		{ "user", (double)u->user / 1e9 },
+		{ "faults", (double)u->faults_minor + (double)u->faults_major },
+		{ "faults.major", (double)u->faults_major },
+	};
+	int error = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(values) && error >= 0; i++)
+		error = result_value(r, values[i].name, values[i].value);
 	return error;
 }

@@ -44,6 +44,14 @@ struct pass_options {
 int passes_run(const struct pass_options *options, const struct pass_work *work,
                struct result *r) _must_check_ _nonnull_;
 
+/* What the kernel accounts to the tasks that did the work. Times in ns. */
+struct pass_usage {
+	uint64_t elapsed, user, system;
+	uint64_t faults_minor, faults_major;
+};
+
+int pass_usage_values(struct result *r, const struct pass_usage *usage) _must_check_ _nonnull_;
+
 /* The counters as differences: vmstat.*, thp.SIZE.*, memcg.*, pressure.*. -ENOMEM. */
 int pass_counter_values(struct result *r,
                         const struct pass_counters *counters) _must_check_ _nonnull_;

@@ -17,17 +17,14 @@ int replay_result_values(struct result *r, const struct execute_figures *f,
 		const char *name;
 		double value;
 	} values[] = {
-		{ "elapsed", (double)f->elapsed / 1e9 },
-		{ "system", (double)f->system / 1e9 },
-		{ "user", (double)f->user / 1e9 },
-		{ "faults", (double)f->faults_minor + (double)f->faults_major },
-		{ "faults.major", (double)f->faults_major },
 		{ "waits.slept", (double)f->slept },
 		{ "overhead.system", (double)f->overhead_system / 1e9 },
 		{ "overhead.user", (double)f->overhead_user / 1e9 },
 		{ "overhead.faults", (double)f->overhead_faults },
 	};
-	int error = 0;
+	const struct pass_usage usage = { f->elapsed, f->user, f->system, f->faults_minor,
+		                          f->faults_major };
+	int error = pass_usage_values(r, &usage);
 
 	for (size_t i = 0; i < ARRAY_SIZE(values) && error >= 0; i++)
 		error = result_value(r, values[i].name, values[i].value);
