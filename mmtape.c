@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/command.h"
 #include "common/log.h"
+#include "replay/lab_guest.h"
 
 /* Every command is one file, whose last symbol is its descriptor. */
 extern const struct command command_capture;
@@ -21,7 +21,6 @@ extern const struct command command_verify;
 extern const struct command command_diff;
 extern const struct command command_doctor;
 extern const struct command command_lab;
-extern const struct command command_lab_guest;
 extern const struct command command_replay_space;
 
 /* clang-format off */
@@ -37,7 +36,6 @@ static const struct command *const commands[] = {
 	&command_diff,
 	&command_doctor,
 	&command_lab,
-	&command_lab_guest,
 	&command_replay_space,
 	NULL,
 };
@@ -57,9 +55,8 @@ static void print_help(void)
 
 int main(int argc, char **argv)
 {
-	/* The kernel of a guest started us. */
-	if (getpid() == 1 && !strcmp(argv[0], "/init"))
-		return command_lab_guest.run(argc, argv);
+	if (lab_guest_is_us(argv[0]))
+		lab_guest_main();
 	if (argc < 2) {
 		log_error("no command given: `mmtape --help` lists them");
 		return STATUS_USAGE;

@@ -304,6 +304,8 @@ int options_parse(const struct option_spec *spec, int argc, char **argv, int *op
 		bool end = !strcmp(argv[i], "--");
 
 		if (end || (spec->takes_command && argv[i][0] != '-')) {
+			if (end && spec->dashed)
+				*spec->dashed = true;
 			for (i += end; i < argc; i++)
 				argv[kept++] = argv[i];
 			break;

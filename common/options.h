@@ -45,6 +45,7 @@ struct option_spec {
 	const char *about; /* what the command does, a short paragraph */
 	const struct option *options; /* ends with a row whose name is NULL */
 	bool takes_command; /* stop at the first operand or after `--` */
+	bool *dashed; /* set when it was after `--`; may be NULL */
 };
 
 /* options_parse() printed the help: the command returns STATUS_DONE. */

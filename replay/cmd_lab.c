@@ -1,107 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The command `lab`: boot kernels and measure in them. */
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/command.h"
 #include "common/log.h"
-#include "replay/lab_guest.h"
-#include "replay/lab_initrd.h"
-#include "replay/lab_run.h"
+#include "replay/lab.h"
 
-static void print_help(void)
+static const struct action {
+	const char *name, *title, *summary;
+	int (*parse)(struct lab_setup *s, int argc, char **argv);
+	int (*run)(struct lab_setup *s);
+} actions[] = {
+	{ "run", "lab run", "replay a trace or measure a program on each kernel", lab_options_run,
+	  lab_run },
+	{ "shell", "lab shell", "look around in a kernel", lab_options_shell, lab_shell },
+};
+
+static int help(int argc, char **argv)
 {
-	puts("usage: mmtape lab (run | shell) [options]\n"
-	     "\n"
-	     "Boots kernels in QEMU.\n"
-	     "\n"
-	     "  run        replay a trace, or measure a program, on each kernel in turn\n"
-	     "  shell      look around in one\n"
-	     "\n"
-	     "mmtape lab run --help and mmtape lab shell --help say more.");
+	const struct option options[] = { { 0 } };
+	const struct option_spec spec = {
+		"mmtape lab run --kernel NAME=IMAGE… [options] TRACE [replay options]\n"
+		"mmtape lab shell --kernel NAME=IMAGE [options] [FILE…]",
+		"Boots kernels in QEMU: `run` measures on each of them, `shell` is for a look "
+		"around. `mmtape lab run --help` and `mmtape lab shell --help` list the options.",
+		options,
+		true,
+		NULL,
+	};
+	int operands, r = options_parse(&spec, argc, argv, &operands);
+
+	if (r)
+		return r == OPTIONS_HELP ? STATUS_DONE : STATUS_USAGE;
+	if (operands)
+		log_error("lab: no action '%s': run or shell", argv[1]);
+	else
+		log_error("lab: what to do is missing: mmtape lab run, or mmtape lab shell");
+	return STATUS_USAGE;
 }
 
-/* They end the guest, then what is ours. */
-static void hold_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-static int shell(const struct lab_setup *s)
-{
-	char folder[] = "/tmp/mmtape-lab.XXXXXX", path[64];
-	int r;
-
-	if (!mkdtemp(folder)) {
-		log_error("%s: %s", folder, strerror(errno));
-		return STATUS_FAILED;
-	}
-	snprintf(path, sizeof(path), "%s/initrd", folder);
-	r = lab_initrd_shell(s, path);
-	if (r >= 0)
-		r = lab_qemu_shell(&s->machine, s->kernels[0].image, path);
-	unlink(path);
-	rmdir(folder);
-	return r ? STATUS_FAILED : STATUS_DONE;
-}
-
-static int run_part(int argc, char **argv)
+static int run_action(const struct action *action, int argc, char **argv)
 {
 	struct lab_setup setup;
-	int r = lab_options_parse(&setup, argc, argv), status;
+	int r;
 
-	if (r) {
-		status = r == OPTIONS_HELP ? STATUS_DONE
-		         : r == -EINVAL    ? STATUS_USAGE
-		                           : STATUS_FAILED;
-	} else {
-		hold_signals();
-		status = !strcmp(argv[0], "run") ? lab_run(&setup) : shell(&setup);
-	}
-	lab_options_clear(&setup);
-	return status;
+	argv[0] = (char *)action->title;
+	r = action->parse(&setup, argc, argv);
+	if (r)
+		r = r == OPTIONS_HELP ? STATUS_DONE : STATUS_USAGE;
+	else
+		r = action->run(&setup);
+	lab_setup_clear(&setup);
+	return r;
 }
 
-static int run(int argc, char **argv)
+static int run_lab(int argc, char **argv)
 {
-	if (argc > 1 && (!strcmp(argv[1], "run") || !strcmp(argv[1], "shell")))
-		return run_part(argc - 1, argv + 1);
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		print_help();
-		return STATUS_DONE;
-	}
-	log_error("lab needs to know what to do: mmtape lab run or mmtape lab shell");
-	return STATUS_USAGE;
+	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(actions); i++)
+		if (!strcmp(argv[1], actions[i].name))
+			return run_action(&actions[i], argc - 1, argv + 1);
+	return help(argc, argv);
 }
 
 const struct command command_lab = {
 	.name = "lab",
-	.summary = "boot kernels and measure in them",
-	.run = run,
-};
-
-static int run_guest(int argc, char **argv)
-{
-	(void)argc;
-	(void)argv;
-	if (getpid() == 1)
-		return lab_guest_main();
-	log_error("lab-guest is for the first process of a guest");
-	return STATUS_USAGE;
-}
-
-/* Hidden: what the kernel of a guest starts. */
-const struct command command_lab_guest = {
-	.name = "lab-guest",
-	.run = run_guest,
+	.summary = "boot kernels in QEMU and measure in them",
+	.run = run_lab,
 };

@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "replay/command_id.h"
 #include "replay/measure_command.h"
+#include "replay/measure_options.h"
 #include "replay/measurement.h"
 
 /* The conductor and the command before its exec are in the group too. */
@@ -187,7 +188,7 @@ static int run_all(struct measuring *m)
 }
 
 /* As replay_options_parse(). */
-static int parse(struct measuring *m, int argc, char **argv)
+static int parse(struct measuring *m, bool elsewhere, int argc, char **argv)
 {
 	const struct option options[] = {
 		{ 0, "strict", OPTION_FLAG, &m->strict, NULL,
@@ -205,6 +206,7 @@ static int parse(struct measuring *m, int argc, char **argv)
 	int operands, r;
 
 	pass_setup_defaults(&m->setup);
+	m->setup.elsewhere = elsewhere;
 	r = pass_setup_parse(&m->setup, &spec, argc, argv, &operands);
 	if (r)
 		return r;
@@ -228,10 +230,19 @@ static int parse(struct measuring *m, int argc, char **argv)
 	return 0;
 }
 
+int measure_options_check(struct pass_setup *setup, int argc, char **argv)
+{
+	struct measuring m = { 0 };
+	int r = parse(&m, true, argc, argv);
+
+	*setup = m.setup;
+	return r;
+}
+
 static int run_measure(int argc, char **argv)
 {
 	struct measuring m = { 0 };
-	int status = parse(&m, argc, argv);
+	int status = parse(&m, false, argc, argv);
 
 	if (status)
 		status = status == OPTIONS_HELP ? STATUS_DONE : STATUS_USAGE;

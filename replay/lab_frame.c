@@ -20,21 +20,24 @@ static void crc_table(uint32_t table[256])
 	}
 }
 
-static uint32_t crc_add(uint32_t crc, const uint8_t *bytes, size_t length)
+/* The CRC of more bytes behind those that gave crc; 0 in front of the first. */
+static uint32_t crc_add(uint32_t crc, const void *bytes, size_t length)
 {
+	const uint8_t *at = bytes;
 	static uint32_t table[256];
 
 	if (!table[1])
 		crc_table(table);
+	crc = ~crc;
 	while (length--)
-		crc = crc >> 8 ^ table[(crc ^ *bytes++) & 0xff];
-	return crc;
+		crc = crc >> 8 ^ table[(crc ^ *at++) & 0xff];
+	return ~crc;
 }
 
 /* Of kind and length as they lie behind the mark, and of the body. */
 static uint32_t frame_crc(const uint8_t *head, const uint8_t *body, size_t length)
 {
-	return ~crc_add(crc_add(~0u, head + MARK_SIZE, 1 + 4), body, length);
+	return crc_add(crc_add(0, head + MARK_SIZE, 1 + 4), body, length);
 }
 
 int lab_frame_encode(struct buffer *to, enum lab_frame_kind kind, const void *body, size_t length)

@@ -2,11 +2,20 @@
 /* The guest's side of the lab: mmtape as /init. */
 #pragma once
 
-/* Where host and guest agree to put things in the initramfs. */
-#define LAB_GUEST_JOB "/lab/job" /* bytes of swap, then the command's words, each with a NUL */
-#define LAB_GUEST_TRACE "/lab/trace.mmt.zst"
-#define LAB_GUEST_PROGRAM "/lab/program"
-#define LAB_GUEST_RESULT "/tmp/result.json"
+#include <stdbool.h>
+#include <stdio.h>
 
-/* For process 1 only. Does not return. */
-int lab_guest_main(void);
+#include "replay/lab.h"
+#include "replay/lab_frame.h"
+
+/* The kernel started us as /init of an initramfs that the lab made. */
+bool lab_guest_is_us(const char *program);
+
+/* Does all that is asked and switches the machine off; does not return. */
+void lab_guest_main(void) __attribute__((noreturn));
+
+/* lab_mounts.c: file systems; what cannot be had is left out. -errno for /proc, /sys and /dev. */
+int lab_guest_mount(void) _must_check_;
+
+/* lab_swap.c: makes zram of so many bytes and swaps to it. On failure why says what is missing. */
+int lab_guest_swap(uint64_t bytes, char *why, size_t size) _must_check_ _nonnull_;

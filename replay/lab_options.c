@@ -1,344 +1,407 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of `lab run` and `lab shell`, and what must be right before anything boots. */
+/* Options of `lab run` and `lab shell`, checked with all that the guest's command will check. */
 
-#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "capture/sources.h"
 #include "common/cleanup.h"
 #include "common/log.h"
-#include "replay/lab_image.h"
-#include "replay/lab_options.h"
-#include "replay/memory.h"
-#include "traces/reader.h"
+#include "replay/lab.h"
+#include "replay/lab_initramfs.h"
+#include "replay/measure_options.h"
+#include "replay/replay_options.h"
 
-#define MAX_CPUS 64
-#define MAX_NODES 8
-#define LEAST_MEMORY (128ull << 20)
-#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+"
+#define NAME_MAX_LENGTH 64
 
-int lab_parse_kernel(const char *text, struct lab_kernel *out)
+static bool is_name(const char *text, size_t length)
 {
-	const char *is = strchr(text, '=');
-	const char *comma;
-
-	*out = (struct lab_kernel){ 0 };
-	if (!is || is == text || (size_t)(is - text) >= sizeof(out->name) || !is[1] ||
-	    *text == '.' || *text == '-')
-		return -EINVAL;
-	memcpy(out->name, text, (size_t)(is - text));
-	if (strspn(out->name, NAME_LETTERS) != strlen(out->name))
-		return -EINVAL;
-	comma = strchr(is + 1, ',');
-	if (comma && (comma == is + 1 || !comma[1] || strchr(comma + 1, ',')))
-		return -EINVAL;
-	out->image = comma ? strndup(is + 1, (size_t)(comma - is - 1)) : strdup(is + 1);
-	out->timed = comma ? strdup(comma + 1) : NULL;
-	return out->image && (!comma || out->timed) ? 0 : -ENOMEM;
+	return length && length <= NAME_MAX_LENGTH && *text != '.' && *text != '-' &&
+	       strspn(text, NAME_CHARACTERS) >= length;
 }
 
-/* The head of a file, for lab_image_check() or lab_program_check(). */
-static int check_file(const char *path,
-                      int (*check)(const void *bytes, size_t size, char *why, size_t why_size))
+int lab_kernel_add(struct lab_setup *s, const char *text)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_free_ char *head = malloc(LAB_IMAGE_LOOK);
-	char why[160];
-	ssize_t n;
-	int r;
-
-	if (!head)
-		return -ENOMEM;
-	n = fd < 0 ? -1 : read(fd, head, LAB_IMAGE_LOOK);
-	if (n < 0) {
-		r = error_errno();
-		log_error("%s: %s", path, strerror(-r));
-		return r;
-	}
-	r = check(head, (size_t)n, why, sizeof(why));
-	if (r < 0)
-		log_error("%s: %s", path, why);
-	return r;
-}
-
-static int add_kernel(struct lab_setup *s, const char *text)
-{
+	size_t length = strcspn(text, "=");
 	struct lab_kernel *k = &s->kernels[s->kernel_count];
-	int r = s->kernel_count == LAB_MAX_KERNELS ? -E2BIG : lab_parse_kernel(text, k);
+	const char *images = text + length + 1;
+	size_t first;
 
-	if (r < 0) {
-		log_error("--kernel: '%s' is not NAME=IMAGE or NAME=COUNTING,TIMING", text);
-		return r;
+	if (!text[length] || !*images || !is_name(text, length)) {
+		log_error("--kernel: '%s' is not NAME=IMAGE or NAME=COUNTING,TIMED, a name of "
+		          "letters, digits and ._-+",
+		          text);
+		return -EINVAL;
 	}
-	s->kernel_count++;
-	for (size_t i = 0; i + 1 < s->kernel_count; i++)
-		if (!strcmp(s->kernels[i].name, k->name)) {
-			log_error("--kernel: the name '%s' is given twice", k->name);
+	if (s->kernel_count == LAB_MAX_KERNELS) {
+		log_error("--kernel: more than %u kernels", LAB_MAX_KERNELS);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < s->kernel_count; i++)
+		if (strlen(s->kernels[i].name) == length &&
+		    !strncmp(s->kernels[i].name, text, length)) {
+			log_error("--kernel: '%s' is given twice", s->kernels[i].name);
 			return -EINVAL;
 		}
-	r = check_file(k->image, lab_image_check);
-	return r >= 0 && k->timed ? check_file(k->timed, lab_image_check) : r;
+	first = strcspn(images, ",");
+	if (!first || (images[first] && (!images[first + 1] || strchr(images + first + 1, ',')))) {
+		log_error("--kernel: '%s' is not one image, or two with a comma between them",
+		          images);
+		return -EINVAL;
+	}
+	*k = (struct lab_kernel){ .name = strndup(text, length),
+		                  .images = { strndup(images, first),
+		                              images[first] ? strdup(images + first + 1) : NULL } };
+	s->kernel_count++;
+	return k->name && k->images[0] && (!images[first] || k->images[1]) ? 0 : -ENOMEM;
 }
 
-/* A comma parts images here, so the list type of options is not used. */
 static int call_kernel(void *target, const char *value)
 {
-	return add_kernel(target, value);
+	return lab_kernel_add(target, value);
 }
 
-static int check_machine(struct lab_setup *s)
+void lab_setup_clear(struct lab_setup *s)
 {
-	struct lab_machine *m = &s->machine;
-	uint64_t available = memory_available();
+	for (size_t i = 0; i < s->kernel_count; i++) {
+		free(s->kernels[i].name);
+		free(s->kernels[i].images[0]);
+		free(s->kernels[i].images[1]);
+		result_free(s->kernels[i].result);
+	}
+	for (size_t i = 0; i < s->word_count; i++)
+		free(s->words[i]);
+	free(s->words);
+	option_list_clear(&s->files);
+	*s = (struct lab_setup){ 0 };
+}
 
-	if (!m->cpus || m->cpus > MAX_CPUS) {
-		log_error("--cpus: %u is not from 1 to %d", m->cpus, MAX_CPUS);
+static int check_machine(const struct lab_setup *s)
+{
+	if (!s->kernel_count) {
+		log_error("no kernel to boot: --kernel NAME=IMAGE");
 		return -EINVAL;
 	}
-	if (!m->nodes || m->nodes > MAX_NODES || m->nodes > m->cpus) {
-		log_error("--numa: %u nodes: from 1 to %d, and a cpu for each", m->nodes,
-		          MAX_NODES);
+	if (!s->cpus || s->cpus > LAB_MAX_CPUS) {
+		log_error("--cpus: %u is not from 1 to %u", s->cpus, LAB_MAX_CPUS);
 		return -EINVAL;
 	}
-	if (m->memory < LEAST_MEMORY) {
-		log_error("--memory: a guest needs at least 128M");
+	if (!s->nodes || s->nodes > LAB_MAX_NODES || s->nodes > s->cpus) {
+		log_error("--numa: %u is not from 1 to %u, with a CPU for each node", s->nodes,
+		          LAB_MAX_NODES);
 		return -EINVAL;
 	}
-	if (m->memory > available) {
-		log_error("--memory: a guest of %.1f GiB, and this host has %.1f GiB available",
-		          (double)m->memory / (1 << 30), (double)available / (1 << 30));
-		return -ENOMEM;
+	if (s->memory && s->memory < 64ull << 20) {
+		log_error("--memory: less than 64M is not enough for any kernel");
+		return -EINVAL;
 	}
-	m->kvm = s->accel == 1 || (s->accel == 0 && lab_qemu_has_kvm());
-	s->qemu = lab_qemu_find();
-	m->qemu = s->qemu;
-	return s->qemu ? 0 : -ENOENT;
-}
-
-static bool is_static(const char *path)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_free_ char *head = malloc(LAB_IMAGE_LOOK);
-	char why[160];
-	ssize_t n = fd < 0 || !head ? -1 : read(fd, head, LAB_IMAGE_LOOK);
-
-	return n >= 0 && !lab_program_check(head, (size_t)n, why, sizeof(why));
-}
-
-/* This program if it is static, else mmtape-static beside it. */
-static int find_program(struct lab_setup *s)
-{
-	char self[4096];
-	ssize_t n;
-
-	if (s->given_program) {
-		s->program = strdup(s->given_program);
-		return s->program ? check_file(s->program, lab_program_check) : -ENOMEM;
+	if (s->swap && s->swap < 1 << 20) {
+		log_error("--swap: less than 1M");
+		return -EINVAL;
 	}
-	n = readlink("/proc/self/exe", self, sizeof(self) - sizeof("-static"));
-	if (n < 0)
-		return error_errno();
-	self[n] = 0;
-	if (!is_static(self))
-		strcat(self, "-static");
-	if (!is_static(self)) {
-		log_error(
-			"no %s: guests need mmtape as a static program (build with -Dstatic=true, "
-			"name it with --program)",
-			self);
-		return -ENOENT;
-	}
-	s->program = strdup(self);
-	return s->program ? 0 : -ENOMEM;
-}
-
-static bool is_word(const char *word, const char *option)
-{
-	size_t len = strlen(option);
-
-	return !strncmp(word, option, len) && (!word[len] || word[len] == '=');
-}
-
-/* As the guest's replay will read them, so that what is wrong is said before a boot. */
-static int check_words(struct lab_setup *s)
-{
-	char *args[256] = { (char *)"replay" };
-	int count = 1, r;
-
-	for (char **w = s->words; *w; w++) {
-		if (count == 250) {
-			log_error("too many options behind the trace");
-			return -E2BIG;
-		}
-		s->has_sources |= is_word(*w, "--sources");
-		args[count++] = *w;
-	}
-	args[count++] = (char *)s->trace;
-	r = replay_options_parse(&s->replay, count, args);
-	if (r)
-		return r == OPTIONS_HELP ? r : -EINVAL;
-	if (s->replay.pass.output || s->replay.pass.append) {
-		log_error("-o or --append behind the trace: the lab names the results, -o DIR "
-		          "stands before it");
+	if (!s->timeout) {
+		log_error("--timeout: 0 leaves no time to boot");
 		return -EINVAL;
 	}
 	return 0;
 }
 
-/* Every guest is an x86-64 machine. */
-static int check_trace(const struct lab_setup *s)
-{
-	struct trace_reader *reader;
-	const char *arch;
-	int r = trace_reader_new(&reader, s->trace,
-	                         s->replay.compile.incomplete ? TRACE_TOLERATE_DAMAGE : 0);
-
-	if (r < 0)
-		return r;
-	arch = trace_meta_get(trace_reader_meta(reader), META_ARCH);
-	if (arch && strcmp(arch, "x86_64")) {
-		log_error("%s: recorded on %s, and the lab's guests are x86_64", s->trace, arch);
-		r = -EINVAL;
+/* The rows that both commands have. */
+#define MACHINE_ROWS(s)                                                                            \
+	{ 'k',                                                                                     \
+	  "kernel",                                                                                \
+	  OPTION_CALL,                                                                             \
+	  s,                                                                                       \
+	  "NAME=IMAGE",                                                                            \
+	  "a kernel to boot, a bzImage; run: may be given again, and two images as "               \
+	  "COUNTING,TIMED",                                                                        \
+	  .call = call_kernel },                                                                   \
+		{ 0, "cpus", OPTION_U32, &(s)->cpus, "N", "virtual CPUs (4)" },                    \
+		{ 0,           "memory",                                                           \
+		  OPTION_SIZE, &(s)->memory,                                                       \
+		  "SIZE",      "memory of a guest (2G, or what the trace needs)" },                \
+		{ 0, "numa", OPTION_U32, &(s)->nodes, "N", "NUMA nodes (1)" },                     \
+		{ 0,          "swap", OPTION_SIZE,                                                 \
+		  &(s)->swap, "SIZE", "zram to swap to, where the kernel has it built in" },       \
+		{ 0,                                                                               \
+		  "append",                                                                        \
+		  OPTION_STRING,                                                                   \
+		  &(s)->append,                                                                    \
+		  "WORDS",                                                                         \
+		  "more words for the kernel's command line" },                                    \
+		{ 0,           "file",                                                             \
+		  OPTION_LIST, &(s)->files,                                                        \
+		  "FILE",      "put a file into the guest's folder /files; may be given again" },  \
+		{ 0,                                                                               \
+		  "accel",                                                                         \
+		  OPTION_CHOICE,                                                                   \
+		  &(s)->accel,                                                                     \
+		  "HOW",                                                                           \
+		  "auto (default): kvm where it works, else tcg, which is emulation",              \
+		  .choices = "auto,kvm,tcg" },                                                     \
+		{ 0,                                                                               \
+		  "cpu",                                                                           \
+		  OPTION_STRING,                                                                   \
+		  &(s)->cpu,                                                                       \
+		  "MODEL",                                                                         \
+		  "QEMU's CPU model (max,-hypervisor; with kvm host,-hypervisor)" },               \
+		{ 0,          "qemu",    OPTION_STRING,                                            \
+		  &(s)->qemu, "PROGRAM", "the emulator (qemu-system-x86_64)" },                    \
+	{                                                                                          \
+		0, "program", OPTION_STRING, &(s)->program, "FILE",                                \
+			"the static mmtape that becomes /init"                                     \
 	}
-	trace_reader_free(reader);
-	return r;
-}
 
-static int check_run(struct lab_setup *s, int operands, char **argv, bool is_command)
-{
-	int r;
-
-	if (!s->kernel_count || !operands || !s->output || !s->boots || !s->repeat) {
-		log_error("%s", !s->kernel_count ? "lab run needs a kernel: --kernel NAME=IMAGE"
-		                : !s->output     ? "lab run needs -o DIR, a folder for the results"
-		                : !operands      ? "lab run needs a trace, or -- and a command"
-		                                 : "--boots and --repeat go from 1");
-		return -EINVAL;
-	}
-	s->trace = is_command ? NULL : argv[1];
-	s->words = argv + (is_command ? 1 : 2);
-	r = is_command ? check_file(argv[1], lab_program_check) : check_words(s);
-	if (!r && s->trace)
-		r = check_trace(s);
-	if (!r)
-		r = find_program(s);
-	return r;
-}
-
-static int parse_run(struct lab_setup *s, int argc, char **argv)
-{
-	const struct option options[] = {
-		{ 0, "kernel", OPTION_CALL, s, "NAME=IMAGE",
-		  "a kernel to boot; NAME=COUNTING,TIMING: one image for lock counts, one for "
-		  "times; "
-		  "may be given again",
-		  .call = call_kernel },
-		{ 'o', "output", OPTION_STRING, &s->output, "DIR",
-		  "folder of the results, NAME.json for each kernel" },
-		{ 'f', "force", OPTION_FLAG, &s->force, NULL, "replace results that are there" },
-		{ 0, "resume", OPTION_FLAG, &s->resume, NULL, "add the boots that are missing" },
-		{ 0, "boots", OPTION_U32, &s->boots, "N", "of each kernel, in turn (5)" },
-		{ 0, "repeat", OPTION_U32, &s->repeat, "N",
-		  "repetitions of a pass in each boot (1)" },
-		{ 0, "warmup", OPTION_U32, &s->warmup, "N",
-		  "repetitions before, not measured (1)" },
-		{ 0, "sources", OPTION_STRING, &s->sources, "LIST",
-		  "lock figures: as for replay; by default all that work in the guest" },
-		{ 0, "cpus", OPTION_U32, &s->machine.cpus, "N", "of the guest (4)" },
-		{ 0, "memory", OPTION_SIZE, &s->machine.memory, "SIZE", "of the guest (2G)" },
-		{ 0, "numa", OPTION_U32, &s->machine.nodes, "N", "nodes of the guest (1)" },
-		{ 0, "swap", OPTION_SIZE, &s->swap, "SIZE", "compressed memory as swap (zram)" },
-		{ 0, "timeout", OPTION_TIME, &s->machine.timeout, "TIME", "for each boot (10m)" },
-		{ 0, "accel", OPTION_CHOICE, &s->accel, "HOW",
-		  "auto (default): KVM, unless it is missing or this is a guest itself; kvm; tcg: "
-		  "emulation",
-		  .choices = "auto,kvm,tcg" },
-		{ 0, "append", OPTION_STRING, &s->machine.append, "TEXT",
-		  "more for the kernel's command line" },
-		{ 0, "program", OPTION_STRING, &s->given_program, "FILE",
-		  "the static mmtape to run in the guest" },
-		{ 0 },
-	};
-	const struct option_spec spec = {
-		"mmtape lab run --kernel NAME=IMAGE… -o DIR [options] (TRACE [replay options] | -- "
-		"CMD…)",
-		"Boots kernels in QEMU and replays a trace, or measures a static program, on each. "
-		"Exits "
-		"with 3 when boots failed or were incomplete, with 1 when no result came.",
-		options,
-		true,
-	};
-	const char *behind = NULL;
-	int operands, r;
-
-	for (int i = 1; i < argc && !behind; i++)
-		if (!strcmp(argv[i], "--"))
-			behind = argv[i + 1];
-	r = options_parse(&spec, argc, argv, &operands);
-	if (!r)
-		r = check_run(s, operands, argv, operands && argv[1] == behind);
-	return r ? r : check_machine(s);
-}
-
-static int parse_shell(struct lab_setup *s, int argc, char **argv)
-{
-	const struct option options[] = {
-		{ 0, "kernel", OPTION_CALL, s, "NAME=IMAGE", "the kernel to boot",
-		  .call = call_kernel },
-		{ 0, "cpus", OPTION_U32, &s->machine.cpus, "N", "of the guest (4)" },
-		{ 0, "memory", OPTION_SIZE, &s->machine.memory, "SIZE", "of the guest (2G)" },
-		{ 0, "numa", OPTION_U32, &s->machine.nodes, "N", "nodes of the guest (1)" },
-		{ 0, "accel", OPTION_CHOICE, &s->accel, "HOW",
-		  "auto (default): KVM, unless it is missing or this is a guest itself; kvm; tcg: "
-		  "emulation",
-		  .choices = "auto,kvm,tcg" },
-		{ 0, "append", OPTION_STRING, &s->machine.append, "TEXT",
-		  "more for the kernel's command line" },
-		{ 0, "program", OPTION_STRING, &s->given_program, "FILE",
-		  "the static mmtape to put in the guest" },
-		{ 0 },
-	};
-	const struct option_spec spec = {
-		"mmtape lab shell --kernel NAME=IMAGE [options] [FILE…]",
-		"Boots a kernel with a shell on this terminal; mmtape and the files are in /.",
-		options,
-		false,
-	};
-	int operands, r = options_parse(&spec, argc, argv, &operands);
-
-	if (r)
-		return r;
-	if (s->kernel_count != 1) {
-		log_error("lab shell needs one kernel: --kernel NAME=IMAGE");
-		return -EINVAL;
-	}
-	s->words = argv + 1;
-	r = find_program(s);
-	return r < 0 ? r : check_machine(s);
-}
-
-int lab_options_parse(struct lab_setup *s, int argc, char **argv)
+static void set_defaults(struct lab_setup *s)
 {
 	*s = (struct lab_setup){
-		.machine = { .cpus = 4,
-		             .nodes = 1,
-		             .memory = 2ull << 30,
-		             .timeout = 600000000000ull },
-		.sources = "all",
+		.output = ".",
 		.boots = 5,
 		.repeat = 1,
 		.warmup = 1,
+		.sources = "all",
+		.cpus = 4,
+		.nodes = 1,
+		.timeout = 10 * 60 * 1000000000ull,
+		.append = "",
+		.qemu = "qemu-system-x86_64",
 	};
-	return !strcmp(argv[0], "run") ? parse_run(s, argc, argv) : parse_shell(s, argc, argv);
 }
 
-void lab_options_clear(struct lab_setup *s)
+static int _printf_(2, 3) add_word(struct lab_setup *s, const char *fmt, ...)
 {
-	for (size_t i = 0; i < s->kernel_count; i++) {
-		free(s->kernels[i].image);
-		free(s->kernels[i].timed);
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = vasprintf(&s->words[s->word_count], fmt, ap);
+	va_end(ap);
+	if (r < 0)
+		return -ENOMEM;
+	s->word_count++;
+	return 0;
+}
+
+/* What the lab's own options say; the same options behind the trace come later and count. */
+static int begin_words(struct lab_setup *s, const char *command, size_t more)
+{
+	int r;
+
+	s->words = calloc(more + 5, sizeof(*s->words));
+	if (!s->words)
+		return -ENOMEM;
+	r = add_word(s, "%s", command);
+	if (r >= 0)
+		r = add_word(s, "--repeat=%u", s->repeat);
+	if (r >= 0)
+		r = add_word(s, "--warmup=%u", s->warmup);
+	return r < 0 ? r : add_word(s, "--sources=%s", s->sources);
+}
+
+/* Words for a parser, which moves them about. */
+static char **copy_words(const struct lab_setup *s, size_t count, char **words)
+{
+	char **copy = calloc(s->word_count + count + 1, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, s->words, s->word_count * sizeof(*copy));
+	memcpy(copy + s->word_count, words, count * sizeof(*copy));
+	return copy;
+}
+
+static int check_pass(const struct pass_setup *pass)
+{
+	if (!pass->output && !pass->append && !pass->exclusive)
+		return 0;
+	log_error("%s behind the trace or command: the lab gives that itself, and writes a "
+	          "result for each kernel (-o DIR in front)",
+	          pass->exclusive ? "--exclusive"
+	          : pass->output  ? "--output"
+	                          : "--append");
+	return -EINVAL;
+}
+
+/* TRACE [replay options]: parsed as the guest will. */
+static int take_replay(struct lab_setup *s, size_t count, char **words)
+{
+	_cleanup_free_ char **copy = NULL;
+	struct replay_setup replay;
+	int r = begin_words(s, "replay", count);
+
+	copy = r < 0 ? NULL : copy_words(s, count, words);
+	if (!copy)
+		return -ENOMEM;
+	r = replay_options_parse_elsewhere(&replay, (int)(s->word_count + count), copy);
+	if (!r) {
+		s->trace = replay.trace;
+		s->sources = replay.pass.sources;
+		r = check_pass(&replay.pass);
 	}
-	free(s->qemu);
-	free(s->program);
-	pass_setup_clear(&s->replay.pass);
+	pass_setup_clear(&replay.pass);
+	for (size_t i = 0; i < count && !r; i++)
+		if (words[i] != s->trace && strcmp(words[i], "--"))
+			r = add_word(s, "%s", words[i]);
+	return r;
+}
+
+/* [options of measure] -- COMMAND … */
+static int take_measure(struct lab_setup *s, size_t count, char **words)
+{
+	_cleanup_free_ char **copy = NULL;
+	struct pass_setup pass = { 0 };
+	size_t operands = 0, options;
+	int r = begin_words(s, "measure", count);
+
+	copy = r < 0 ? NULL : copy_words(s, count, words);
+	if (!copy)
+		return -ENOMEM;
+	r = measure_options_check(&pass, (int)(s->word_count + count), copy);
+	if (r)
+		goto out;
+	while (copy[1 + operands])
+		operands++;
+	options = count - operands;
+	s->command = words + options;
+	s->sources = pass.sources;
+	if (options && !strcmp(words[options - 1], "--"))
+		options--;
+	r = check_pass(&pass);
+	for (size_t i = 0; i < options && !r; i++)
+		r = add_word(s, "%s", words[i]);
+out:
+	pass_setup_clear(&pass);
+	return r;
+}
+
+static int check_source(const char *name, size_t length)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*s", (int)length, name);
+	if (length < sizeof(text) &&
+	    (source_find(text) || !strcmp(text, "all") || !strcmp(text, "none")))
+		return 0;
+	log_error("--sources: no source '%s': lock_stat, contention, entries, profile, all or none",
+	          text);
+	return -EINVAL;
+}
+
+static int check_sources(const struct lab_setup *s)
+{
+	char counted[128];
+
+	for (const char *at = s->sources; *at; at += strcspn(at, ","), at += *at == ',')
+		if (check_source(at, strcspn(at, ",")) < 0)
+			return -EINVAL;
+	for (size_t i = 0; i < s->kernel_count; i++)
+		if (s->kernels[i].images[1] &&
+		    !lab_part_sources(s->sources, LAB_PART_COUNT, counted, sizeof(counted))) {
+			log_error("--kernel %s: nothing to count on the first of two images: "
+			          "--sources has neither lock_stat nor entries",
+			          s->kernels[i].name);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+int lab_options_run(struct lab_setup *s, int argc, char **argv)
+{
+	bool dashed = false;
+	const struct option options[] = {
+		{ 'o', "output", OPTION_STRING, &s->output, "DIR",
+		  "where NAME.json of each kernel goes, made if it is not there (.)" },
+		{ 0, "boots", OPTION_U32, &s->boots, "N", "boots of each kernel (5)" },
+		{ 0, "repeat", OPTION_U32, &s->repeat, "N",
+		  "measured repetitions of each pass in a boot (1)" },
+		{ 0, "warmup", OPTION_U32, &s->warmup, "N",
+		  "repetitions before, not measured (1)" },
+		{ 0, "sources", OPTION_STRING, &s->sources, "LIST",
+		  "lock figures: lock_stat, contention, entries, profile, none, or all that work "
+		  "there (default)" },
+		{ 0, "resume", OPTION_FLAG, &s->resume, NULL,
+		  "boot only those that the results in DIR do not have" },
+		{ 'f', "force", OPTION_FLAG, &s->force, NULL, "replace results in DIR" },
+		{ 0, "timeout", OPTION_TIME, &s->timeout, "TIME",
+		  "end a guest that takes longer (10m)" },
+		MACHINE_ROWS(s),
+		{ 0 },
+	};
+	const struct option_spec spec = {
+		"mmtape lab run --kernel NAME=IMAGE… [options] TRACE [replay options]\n"
+		"mmtape lab run --kernel NAME=IMAGE… [options] -- COMMAND [arguments]\n"
+		"mmtape lab run --kernel NAME=IMAGE… [options] measure [measure options] -- …",
+		"Boots each kernel in QEMU, replays the trace there, or measures a static program, "
+		"and writes a result for each kernel. Boots alternate between the kernels. Exits "
+		"with 1 if a kernel gave no result, with 3 if boots are missing or incomplete.",
+		options,
+		true,
+		&dashed,
+	};
+	int operands, r;
+
+	set_defaults(s);
+	r = options_parse(&spec, argc, argv, &operands);
+	if (!r)
+		r = check_machine(s);
+	if (r)
+		return r;
+	if (!s->boots || s->boots > LAB_MAX_BOOTS) {
+		log_error("--boots: %u is not from 1 to %u", s->boots, LAB_MAX_BOOTS);
+		return -EINVAL;
+	}
+	if (!operands) {
+		log_error("nothing to run in the guests: mmtape lab run [options] TRACE, or "
+		          "-- COMMAND");
+		return -EINVAL;
+	}
+	if (!dashed && !strcmp(argv[1], "measure"))
+		r = take_measure(s, (size_t)operands - 1, argv + 2);
+	else
+		r = dashed ? take_measure(s, (size_t)operands, argv + 1)
+		           : take_replay(s, (size_t)operands, argv + 1);
+	return r ? r : check_sources(s);
+}
+
+static int add_files(struct lab_setup *s, int count, char **files)
+{
+	for (int i = 0; i < count; i++) {
+		const char **items = realloc(s->files.items, (s->files.count + 1) * sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		s->files.items = items;
+		items[s->files.count] = strdup(files[i]);
+		if (!items[s->files.count++])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int lab_options_shell(struct lab_setup *s, int argc, char **argv)
+{
+	const struct option options[] = { MACHINE_ROWS(s), { 0 } };
+	const struct option_spec spec = {
+		"mmtape lab shell --kernel NAME=IMAGE [options] [FILE…]",
+		"Boots a kernel in QEMU with busybox, mmtape and the files, for a look around on "
+		"its console. The guest goes when the shell is left; Ctrl-A X ends it at once.",
+		options,
+		false,
+		NULL,
+	};
+	int operands, r;
+
+	set_defaults(s);
+	r = options_parse(&spec, argc, argv, &operands);
+	if (!r)
+		r = check_machine(s);
+	if (r)
+		return r;
+	if (s->kernel_count > 1 || s->kernels[0].images[1]) {
+		log_error("lab shell boots one kernel: one --kernel NAME=IMAGE");
+		return -EINVAL;
+	}
+	return add_files(s, operands, argv + 1);
 }

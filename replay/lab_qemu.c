@@ -1,388 +1,250 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Starts QEMU, reads its two serial ports, ends it. */
+/* QEMU's command line and process. */
 
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+#include <sched.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "common/array.h"
+#include "common/bytes.h"
 #include "common/cleanup.h"
 #include "common/log.h"
-#include "replay/lab_frame.h"
 #include "replay/lab_qemu.h"
+#include "replay/memory.h"
 
-#define PROGRAM "qemu-system-x86_64"
-#define CONSOLE_KEPT (16u << 10) /* bytes of the console that are kept */
-#define MAX_WORDS 96
-#define LINGER_NS 5000000000ull /* from the end of the command to the machine going off */
+#define DEFAULT_MEMORY (2ull << 30)
+/* For the kernel, its page structs and the initramfs, above what a replay needs. */
+#define SPARE_MEMORY (768ull << 20)
+#define MEMORY_UNIT (64ull << 20)
 
-/* Words of a command line; those made here are freed with it. */
-struct words {
-	char *word[MAX_WORDS + 1];
-	size_t count;
+#define CMDLINE "console=ttyS0 panic=-1 oops=panic"
+
+static double gib(uint64_t bytes)
+{
+	return (double)bytes / (1 << 30);
+}
+
+static unsigned count_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) < 0 ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
+static int choose_memory(struct lab_machine *m, const struct lab_setup *s)
+{
+	uint64_t available = memory_available();
+
+	m->memory = s->memory;
+	if (!m->memory) {
+		m->memory = s->need < UINT64_MAX / 2 ? s->need + s->need / 4 + SPARE_MEMORY
+		                                     : UINT64_MAX;
+		m->memory = m->memory < DEFAULT_MEMORY
+		                    ? DEFAULT_MEMORY
+		                    : m->memory / MEMORY_UNIT * MEMORY_UNIT + MEMORY_UNIT;
+	}
+	m->memory = align_up(m->memory, 1 << 20);
+	if (m->memory <= available)
+		return 0;
+	log_error("--memory: a guest of %.2f GiB%s, and %.2f GiB are available here",
+	          gib(m->memory), s->memory ? "" : ", which the trace needs,", gib(available));
+	return -ENOMEM;
+}
+
+/* Without the hypervisor bit a kernel takes queued spinlocks, as on real machines. */
+static void choose_cpu(struct lab_machine *m, const struct lab_setup *s)
+{
+	m->cpu = s->cpu ? s->cpu : m->kvm ? "host,-hypervisor" : "max,-hypervisor";
+}
+
+void lab_machine_emulate(struct lab_machine *m, const struct lab_setup *s)
+{
+	m->kvm = false;
+	choose_cpu(m, s);
+}
+
+int lab_machine_choose(struct lab_machine *m, const struct lab_setup *s)
+{
+	int r = s->accel == LAB_ACCEL_TCG ? -EOPNOTSUPP : lab_kvm_probe();
+
+	*m = (struct lab_machine){ .kvm = r >= 0, .real_cpus = count_cpus() };
+	if (r < 0 && s->accel == LAB_ACCEL_KVM) {
+		log_error("--accel=kvm: no guest runs with /dev/kvm here: %s", strerror(-r));
+		return r;
+	}
+	choose_cpu(m, s);
+	return choose_memory(m, s);
+}
+
+struct list {
+	char **items;
+	size_t count, room;
 	bool failed;
 };
 
-static void add(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct words *w, const char *fmt, ...)
+static void _printf_(2, 3) add(struct list *l, const char *fmt, ...)
 {
-	char *text;
-	va_list args;
+	va_list ap;
 
-	va_start(args, fmt);
-	if (w->count == MAX_WORDS || vasprintf(&text, fmt, args) < 0)
-		w->failed = true;
-	else
-		w->word[w->count++] = text;
-	va_end(args);
+	if (l->failed ||
+	    array_grow((void **)&l->items, l->count + 1, &l->room, sizeof(char *)) < 0) {
+		l->failed = true;
+		return;
+	}
+	va_start(ap, fmt);
+	if (vasprintf(&l->items[l->count], fmt, ap) < 0) {
+		l->items[l->count] = NULL;
+		l->failed = true;
+	}
+	va_end(ap);
+	l->items[++l->count] = NULL;
 }
 
-static void words_clear(struct words *w)
+static void add_nodes(struct list *l, const struct lab_setup *s, uint64_t memory)
 {
-	for (size_t i = 0; i < w->count; i++)
-		free(w->word[i]);
-}
+	uint64_t each = align_down(memory / s->nodes, MEMORY_UNIT);
 
-static void add_nodes(struct words *w, const struct lab_machine *m)
-{
-	uint64_t each = m->memory / m->nodes >> 20;
+	for (unsigned i = 0; s->nodes > 1 && i < s->nodes; i++) {
+		uint64_t bytes = i ? each : memory - each * (s->nodes - 1);
 
-	for (uint32_t n = 0; n < m->nodes && m->nodes > 1; n++) {
-		uint32_t first = m->cpus * n / m->nodes, last = m->cpus * (n + 1) / m->nodes;
-
-		add(w, "-object");
-		add(w, "memory-backend-ram,id=m%u,size=%lluM", n,
-		    (unsigned long long)(n ? each : (m->memory >> 20) - each * (m->nodes - 1)));
-		add(w, "-numa");
-		if (last > first)
-			add(w, "node,nodeid=%u,memdev=m%u,cpus=%u-%u", n, n, first, last - 1);
-		else
-			add(w, "node,nodeid=%u,memdev=m%u", n, n);
+		add(l, "-object");
+		add(l, "memory-backend-ram,id=node%u,size=%llu", i, (unsigned long long)bytes);
+		add(l, "-numa");
+		add(l, "node,nodeid=%u,memdev=node%u,cpus=%u-%u", i, i, s->cpus * i / s->nodes,
+		    s->cpus * (i + 1) / s->nodes - 1);
 	}
 }
 
-/*
- * Without the hypervisor bit the kernel takes the queued spinlocks of a real machine; under
- * emulation nothing else needs it. panic=-1 with -no-reboot ends the machine on a panic.
- */
-static void add_machine(struct words *w, const struct lab_machine *m, const char *kernel,
-                        const char *initrd)
+static void add_serial(struct list *l, const char *name, int fd)
 {
-	add(w, "%s", m->qemu);
-	add(w, "-nodefaults");
-	add(w, "-no-user-config");
-	add(w, "-no-reboot");
-	add(w, "-display");
-	add(w, "none");
-	add(w, "-accel");
-	add(w, "%s", m->kvm ? "kvm" : "tcg,thread=multi");
-	add(w, "-cpu");
-	add(w, "%s", m->kvm ? "host" : "max,-hypervisor");
-	add(w, "-smp");
-	add(w, "%u", m->cpus);
-	add(w, "-m");
-	add(w, "%lluM", (unsigned long long)(m->memory >> 20));
-	add_nodes(w, m);
-	add(w, "-kernel");
-	add(w, "%s", kernel);
-	add(w, "-initrd");
-	add(w, "%s", initrd);
-	add(w, "-append");
-	add(w, "console=ttyS0 panic=-1 quiet%s%s", m->append ? " " : "",
-	    m->append ? m->append : "");
+	add(l, "-chardev");
+	add(l, "file,id=%s,path=/dev/fd/%d", name, fd);
+	add(l, "-serial");
+	add(l, "chardev:%s", name);
 }
 
-static void start_child(struct words *w, pid_t parent, const sigset_t *unblocked)
+char **lab_qemu_words(const struct lab_setup *s, const struct lab_machine *m, const char *image,
+                      const struct lab_wires *wires)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	sigprocmask(SIG_SETMASK, unblocked, NULL);
-	execv(w->word[0], w->word);
-	dprintf(STDERR_FILENO, "mmtape: %s: %s\n", w->word[0], strerror(errno));
-	_exit(127);
-}
+	struct list l = { 0 };
 
-/* A pipe whose reading end stays here; the writing end is inherited by QEMU. */
-static int make_pipe(int ends[2])
-{
-	if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[1], F_SETFD, 0) < 0 ||
-	    fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
-		return error_errno();
-	return 0;
-}
-
-struct guest {
-	struct lab_outcome *out;
-	struct lab_frames frames;
-	int console, port, signals; /* -1 when closed */
-	pid_t qemu;
-	bool spoke, said_hello, done;
-	uint64_t deadline;
-};
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static int keep_console(struct guest *g, const char *bytes, size_t n)
-{
-	struct buffer *c = &g->out->console;
-	int r = buffer_bytes(c, bytes, n);
-
-	if (r >= 0 && c->len > 2 * CONSOLE_KEPT) {
-		memmove(c->data, c->data + c->len - CONSOLE_KEPT, CONSOLE_KEPT);
-		c->len = CONSOLE_KEPT;
-	}
-	return r;
-}
-
-static int take_frame(struct guest *g, const struct lab_frame *f)
-{
-	struct lab_outcome *out = g->out;
-	int number;
-
-	switch (f->kind) {
-	case LAB_FRAME_HELLO:
-		g->said_hello = true;
-		out->tracing = strstr(f->body, "tracing=1") != NULL;
-		return 0;
-	case LAB_FRAME_RESULT:
-		out->result.len = 0;
-		return buffer_bytes(&out->result, f->body, f->length);
-	case LAB_FRAME_END:
-		if (!g->done)
-			g->deadline = now() + LINGER_NS;
-		g->done = true;
-		if (sscanf(f->body, "exit %d", &number) == 1)
-			out->status = number;
-		else if (sscanf(f->body, "signal %d", &number) == 1)
-			out->status = 128 + number;
-		else
-			snprintf(out->error, sizeof(out->error), "%s", f->body);
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-/* Everything that is there; closes at the end of the stream. */
-static int drain(struct guest *g, int *fd)
-{
-	char bytes[4096];
-	struct lab_frame frame;
-	ssize_t n;
-	int r = 0;
-
-	while (*fd >= 0 && r >= 0 && (n = read(*fd, bytes, sizeof(bytes))) != -1) {
-		if (!n) {
-			close(*fd);
-			*fd = -1;
-		} else if (fd == &g->console) {
-			g->spoke = true;
-			r = keep_console(g, bytes, (size_t)n);
-		} else {
-			r = lab_frames_feed(&g->frames, bytes, (size_t)n);
-			while (r >= 0 && (r = lab_frames_next(&g->frames, &frame)) > 0)
-				r = take_frame(g, &frame);
-		}
-	}
-	return r;
-}
-
-/* Until the machine is off: 0; -ETIMEDOUT, -EINTR. */
-static int attend(struct guest *g)
-{
-	int r = 0;
-
-	while (r >= 0 && (g->console >= 0 || g->port >= 0)) {
-		struct pollfd fds[] = { { g->console, POLLIN, 0 },
-			                { g->port, POLLIN, 0 },
-			                { g->signals, POLLIN, 0 } };
-		uint64_t at = now();
-
-		if (at >= g->deadline)
-			return g->done ? 0 : -ETIMEDOUT;
-		if (poll(fds, 3, (int)((g->deadline - at) / 1000000 + 1)) < 0 && errno != EINTR)
-			return error_errno();
-		if (fds[2].revents)
-			return -EINTR;
-		r = drain(g, &g->console);
-		if (r >= 0)
-			r = drain(g, &g->port);
-	}
-	return r;
-}
-
-static bool console_says(const struct lab_outcome *out, const char *text)
-{
-	return out->console.len && memmem(out->console.data, out->console.len, text, strlen(text));
-}
-
-static enum lab_end judge(const struct guest *g, int r)
-{
-	if (g->done && r != -EINTR)
-		return LAB_END_DONE;
-	if (r == -EINTR)
-		return LAB_END_INTERRUPTED;
-	if (console_says(g->out, "Kernel panic"))
-		return LAB_END_PANIC;
-	if (!g->spoke)
-		return r == -ETIMEDOUT ? LAB_END_SILENT : LAB_END_QEMU;
-	if (r == -ETIMEDOUT)
-		return g->said_hello ? LAB_END_TIMEOUT : LAB_END_NO_INIT;
-	return g->said_hello ? LAB_END_GONE : LAB_END_NO_INIT;
-}
-
-static int start(struct guest *g, struct words *w, const int console[2], const int port[2])
-{
-	sigset_t none;
-	pid_t parent = getpid();
-
-	sigemptyset(&none);
-	add(w, "-serial");
-	add(w, "file:/dev/fd/%d", console[1]);
-	add(w, "-serial");
-	add(w, "file:/dev/fd/%d", port[1]);
-	if (w->failed)
-		return -ENOMEM;
-	g->qemu = fork();
-	if (g->qemu < 0)
-		return error_errno();
-	if (!g->qemu)
-		start_child(w, parent, &none);
-	return 0;
-}
-
-static int open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
-static void close_pipe(int ends[2])
-{
-	for (int i = 0; i < 2; i++)
-		if (ends[i] >= 0)
-			close(ends[i]);
-}
-
-int lab_qemu_run(const struct lab_machine *m, const char *kernel, const char *initrd,
-                 struct lab_outcome *out)
-{
-	struct words w = { 0 };
-	struct guest g = { .out = out, .qemu = -1, .deadline = now() + m->timeout };
-	int console[2] = { -1, -1 }, port[2] = { -1, -1 }, status = 0;
-	int r = make_pipe(console);
-
-	*out = (struct lab_outcome){ 0 };
-	if (r >= 0)
-		r = make_pipe(port);
-	g.signals = open_signals();
-	add_machine(&w, m, kernel, initrd);
-	if (r >= 0)
-		r = start(&g, &w, console, port);
-	if (r < 0) {
-		log_error("cannot start %s: %s", m->qemu, strerror(-r));
-		close_pipe(console);
-		close_pipe(port);
+	add(&l, "%s", s->qemu);
+	/* No device but the serial ports; no configuration of this machine's; leave when it resets.
+	 */
+	add(&l, "-nodefaults");
+	add(&l, "-no-user-config");
+	add(&l, "-no-reboot");
+	add(&l, "-display");
+	add(&l, "none");
+	add(&l, "-accel");
+	add(&l, m->kvm ? "kvm" : "tcg,thread=multi");
+	add(&l, "-cpu");
+	add(&l, "%s", m->cpu);
+	add(&l, "-smp");
+	add(&l, "%u", s->cpus);
+	add(&l, "-m");
+	add(&l, "%lluM", (unsigned long long)(m->memory >> 20));
+	add_nodes(&l, s, m->memory);
+	if (wires->console >= 0) {
+		add_serial(&l, "console", wires->console);
+		add_serial(&l, "frames", wires->frames);
 	} else {
-		close(console[1]);
-		close(port[1]);
-		g.console = console[0];
-		g.port = port[0];
-		r = attend(&g);
-		kill(g.qemu, SIGKILL);
-		waitpid(g.qemu, &status, 0);
-		out->end = judge(&g, r);
-		r = r == -ENOMEM ? r : 0;
-		if (g.console >= 0)
-			close(g.console);
-		if (g.port >= 0)
-			close(g.port);
+		add(&l, "-serial");
+		add(&l, "mon:stdio");
 	}
-	if (g.signals >= 0)
-		close(g.signals);
-	lab_frames_clear(&g.frames);
-	words_clear(&w);
-	return r;
-}
-
-int lab_qemu_shell(const struct lab_machine *m, const char *kernel, const char *initrd)
-{
-	struct words w = { 0 };
-	sigset_t none;
-	pid_t parent = getpid(), child;
-	int status = 0;
-
-	sigemptyset(&none);
-	add_machine(&w, m, kernel, initrd);
-	add(&w, "-serial");
-	add(&w, "mon:stdio");
-	child = w.failed ? -1 : fork();
-	if (!child)
-		start_child(&w, parent, &none);
-	if (child > 0)
-		waitpid(child, &status, 0);
-	words_clear(&w);
-	if (child < 0) {
-		log_error("cannot start %s: %s", m->qemu, strerror(errno));
-		return -ECHILD;
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
-void lab_outcome_clear(struct lab_outcome *out)
-{
-	buffer_clear(&out->console);
-	buffer_clear(&out->result);
-}
-
-char *lab_qemu_find(void)
-{
-	_cleanup_free_ char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin");
-	char *rest = path, *folder, *found;
-
-	while (path && (folder = strsep(&rest, ":"))) {
-		if (asprintf(&found, "%s/" PROGRAM, *folder ? folder : ".") < 0)
-			return NULL;
-		if (!access(found, X_OK))
-			return found;
-		free(found);
-	}
-	log_error("no " PROGRAM " found: the lab needs QEMU (Debian: qemu-system-x86)");
+	add(&l, "-kernel");
+	add(&l, "%s", image);
+	add(&l, "-initrd");
+	add(&l, "/dev/fd/%d", wires->initramfs);
+	add(&l, "-append");
+	add(&l, CMDLINE "%s%s%s", m->kvm ? "" : " mitigations=off", *s->append ? " " : "",
+	    s->append);
+	if (!l.failed)
+		return l.items;
+	lab_qemu_free(l.items);
 	return NULL;
 }
 
-bool lab_qemu_has_kvm(void)
+void lab_qemu_free(char **words)
 {
-	_cleanup_fclose_ FILE *f = fopen("/proc/cpuinfo", "re");
-	_cleanup_free_ char *line = NULL;
-	size_t size = 0;
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+}
 
-	if (access("/dev/kvm", R_OK | W_OK) < 0)
-		return false;
-	while (f && getline(&line, &size, f) > 0)
-		if (!strncmp(line, "flags", 5))
-			return !strstr(line, " hypervisor");
-	return false;
+/* In the child. */
+static void keep_open(int fd)
+{
+	if (fd >= 0)
+		fcntl(fd, F_SETFD, 0);
+}
+
+static void _nonnull_args_(1, 2, 4)
+	become(char *const *words, const struct lab_wires *wires, int errors, const sigset_t *mask,
+               pid_t parent, int report)
+{
+	int error;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(STATUS_FAILED);
+	keep_open(wires->initramfs);
+	keep_open(wires->console);
+	keep_open(wires->frames);
+	if (wires->console >= 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+	}
+	if (errors >= 0)
+		dup2(errors, STDERR_FILENO);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(words[0], words);
+	error = errno;
+	if (write(report, &error, sizeof(error)) < 0)
+		_exit(STATUS_FAILED);
+	_exit(STATUS_FAILED);
+}
+
+static int say_missing(const char *program, int error)
+{
+	if (error == ENOENT)
+		log_error("%s is not there: install QEMU (Debian: qemu-system-x86), or name it "
+		          "with --qemu",
+		          program);
+	else
+		log_error("%s: cannot be run: %s", program, strerror(error));
+	return -error;
+}
+
+int lab_qemu_start(pid_t *pid, char *const *words, const struct lab_wires *wires, int errors,
+                   const sigset_t *mask)
+{
+	_cleanup_close_ int from = -1, to = -1;
+	pid_t parent = getpid();
+	int ends[2], error = 0;
+	ssize_t n;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return say_missing(words[0], errno);
+	from = ends[0];
+	to = ends[1];
+	*pid = fork();
+	if (*pid < 0)
+		return say_missing(words[0], errno);
+	if (!*pid)
+		become(words, wires, errors, mask, parent, to);
+	close(take_fd(&to));
+	do
+		n = read(from, &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return 0;
+	while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return say_missing(words[0], error);
 }

@@ -1,59 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One boot of one guest in QEMU, from its start to what came out of it. */
+/* The emulator: whether KVM works here, QEMU's command line, and its process. */
 #pragma once
 
-#include <stdbool.h>
+#include <signal.h>
+#include <sys/types.h>
 
-#include "common/buffer.h"
+#include "replay/lab.h"
 
+/* What QEMU is asked for beyond the setup. */
 struct lab_machine {
-	const char *qemu; /* the program */
-	const char *append; /* to the kernel's command line; may be NULL */
-	uint32_t cpus, nodes; /* nodes: of NUMA, at least 1 */
-	uint64_t memory; /* bytes */
-	uint64_t timeout; /* ns until the guest must be done */
 	bool kvm;
+	const char *cpu;
+	uint64_t memory; /* bytes */
+	unsigned real_cpus; /* that we may run on */
 };
-
-enum lab_end {
-	LAB_END_DONE, /* the command ended with `status` */
-	LAB_END_PANIC,
-	LAB_END_QEMU, /* QEMU itself ended before the kernel spoke */
-	LAB_END_SILENT, /* nothing came from the console */
-	LAB_END_NO_INIT, /* the kernel spoke, but mmtape never did */
-	LAB_END_GONE, /* the machine went off before the end */
-	LAB_END_TIMEOUT,
-	LAB_END_INTERRUPTED,
-};
-
-struct lab_outcome {
-	enum lab_end end;
-	int status; /* exit status of the command, 128 and the number for a signal */
-	char error[256]; /* what kept the guest from running the command; may be empty */
-	bool tracing; /* the kernel has tracefs with events */
-	struct buffer console; /* the last bytes of the first serial port */
-	struct buffer result; /* a result file, empty if none came */
-};
-
-void lab_outcome_clear(struct lab_outcome *out) _nonnull_;
 
 /*
- * Boots and waits. Both descriptors are open files to hand to QEMU by name. Prints its line when
- * QEMU cannot be started; everything else is in `out`. SIGINT, SIGTERM and SIGHUP must be blocked;
- * they end it. QEMU does not outlive this process.
+ * Whether a virtual machine runs one instruction: /dev/kvm being there does not say so
+ * where we are in a guest ourselves. 0, or -errno.
  */
-int lab_qemu_run(const struct lab_machine *m, const char *kernel, const char *initrd,
-                 struct lab_outcome *out) _must_check_ _nonnull_;
+int lab_kvm_probe(void) _must_check_;
 
-/* With the terminal as console, until the guest goes off. Returns QEMU's exit status or -errno. */
-int lab_qemu_shell(const struct lab_machine *m, const char *kernel,
-                   const char *initrd) _must_check_ _nonnull_;
+/* Accelerator, CPU model, memory for this setup. Prints its line: no KVM, too little memory. */
+int lab_machine_choose(struct lab_machine *m, const struct lab_setup *s) _must_check_ _nonnull_;
 
-/* Where QEMU is: a path to free, or NULL and the line. */
-char *lab_qemu_find(void);
+/* Emulation after all. */
+void lab_machine_emulate(struct lab_machine *m, const struct lab_setup *s) _nonnull_;
+
+/* Where QEMU finds its files: descriptors that it inherits, or a terminal. */
+struct lab_wires {
+	int initramfs, console, frames; /* console and frames < 0: standard input and output */
+};
+
+/* Its words, the first the program, NULL behind; freed with lab_qemu_free(). NULL: no memory. */
+char **lab_qemu_words(const struct lab_setup *s, const struct lab_machine *m, const char *image,
+                      const struct lab_wires *wires) _must_check_ _nonnull_;
+void lab_qemu_free(char **words);
 
 /*
- * Whether KVM may be expected to work: its device can be opened, and this machine is not
- * itself a guest, in which it often is there and fails.
+ * Starts it; it dies with us. errors: the pipe or file that becomes its standard
+ * error, or -1: ours. Prints its line: no QEMU.
  */
-bool lab_qemu_has_kvm(void);
+int lab_qemu_start(pid_t *pid, char *const *words, const struct lab_wires *wires, int errors,
+                   const sigset_t *mask) _must_check_ _nonnull_;

@@ -1,290 +1,241 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The lab's work: which kernel boots next, and what becomes of what it sends. */
+/*
+ * The command `lab run`: all boots of all kernels, in turns. Each boot starts
+ * with another kernel than the one before, so that what drifts on this machine
+ * falls on all alike.
+ */
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/signalfd.h>
 
-#include "analysis/result.h"
 #include "common/cleanup.h"
 #include "common/log.h"
-#include "replay/lab_initrd.h"
-#include "replay/lab_report.h"
-#include "replay/lab_run.h"
+#include "replay/lab_boot.h"
+#include "replay/lab_files.h"
+#include "replay/lab_initramfs.h"
+#include "replay/lab_results.h"
 
 struct lab {
-	const struct lab_setup *setup;
-	char folder[64]; /* of our own files */
-	char initrds[3][96]; /* by enum lab_part; empty: not made */
-	unsigned failed, incomplete;
-	bool stop;
+	struct lab_setup *setup;
+	struct lab_machine machine;
+	int initramfs[LAB_PART_TIME + 1]; /* by part; -1: not needed */
+	json_t *described[LAB_MAX_KERNELS]; /* provenance.lab of each kernel */
+	int signals;
+	sigset_t mask; /* that we were started with */
 };
 
-static int make_initrd(struct lab *lab, enum lab_part part)
+static int watch_signals(struct lab *l)
 {
-	if (lab->initrds[part][0])
-		return 0;
-	snprintf(lab->initrds[part], sizeof(lab->initrds[part]), "%s/initrd-%d", lab->folder,
-	         (int)part);
-	return lab_initrd_run(lab->setup, part, lab->initrds[part]);
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		sigaddset(&set, ending[i]);
+	sigprocmask(SIG_BLOCK, &set, &l->mask);
+	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return l->signals < 0 ? error_errno() : 0;
 }
 
-static int put(json_t *object, const char *key, json_t *value)
+static int check_images(const struct lab_setup *s)
 {
-	return value && !json_object_set_new(object, key, value) ? 0 : -ENOMEM;
+	for (size_t i = 0; i < s->kernel_count; i++)
+		for (size_t j = 0; j < 2 && s->kernels[i].images[j]; j++) {
+			_cleanup_close_ int fd = lab_open_image(s->kernels[i].images[j]);
+
+			if (fd < 0)
+				return fd;
+		}
+	return 0;
 }
 
-/* What the guest cannot know of itself. */
-static int describe(const struct lab *lab, struct result *r)
+static bool is_needed(const struct lab_setup *s, enum lab_part part)
 {
-	const struct lab_setup *s = lab->setup;
-	const struct lab_machine *m = &s->machine;
-	json_t *to = result_provenance(r);
-	const char *slash = s->trace ? strrchr(s->trace, '/') : NULL;
-	int e = put(to, "lab",
-	            json_pack("{s:s, s:s, s:i, s:I, s:b}", "accel", m->kvm ? "kvm" : "tcg", "cpu",
-	                      m->kvm ? "host" : "max,-hypervisor", "virtual_cpus", (int)m->cpus,
-	                      "real_cpus", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "emulated",
-	                      !m->kvm));
-
-	if (e >= 0 && s->trace)
-		e = put(to, "trace", json_string(slash ? slash + 1 : s->trace));
-	return e;
+	for (size_t i = 0; i < s->kernel_count; i++)
+		if (!s->kernels[i].images[1] == (part == LAB_PART_ALL))
+			return true;
+	return false;
 }
 
-/* What came over the line is read as any file would be: it is not trusted more. */
-static int read_result(const struct lab *lab, const struct lab_outcome *o, struct result **out)
+static int make_initramfs(struct lab *l)
 {
-	char path[96];
-	_cleanup_close_ int fd = -1;
-	int r;
+	for (int part = 0; part <= LAB_PART_TIME; part++) {
+		struct lab_words words = { 0 };
+		int fd;
 
-	snprintf(path, sizeof(path), "%s/result.json", lab->folder);
-	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, o->result.data, o->result.len) != (ssize_t)o->result.len) {
-		log_error("%s: %s", path, strerror(errno));
-		return error_errno();
+		if (!is_needed(l->setup, (enum lab_part)part))
+			continue;
+		fd = lab_words_make(l->setup, (enum lab_part)part, &words);
+		if (fd >= 0)
+			fd = lab_initramfs_new(l->setup, &words);
+		lab_words_clear(&words);
+		if (fd < 0)
+			return fd;
+		l->initramfs[part] = fd;
 	}
-	r = result_read(out, path);
-	if (r >= 0)
-		r = describe(lab, *out);
-	return r;
+	return 0;
 }
 
-/* One boot of one image; *out is NULL where no result came. */
-static int boot_image(struct lab *lab, const struct lab_kernel *k, const char *image,
-                      enum lab_part part, unsigned boot, struct result **out)
+static int describe(struct lab *l)
 {
-	struct lab_outcome o;
-	int r = make_initrd(lab, part);
-
-	*out = NULL;
-	if (r >= 0)
-		r = lab_qemu_run(&lab->setup->machine, image, lab->initrds[part], &o);
-	if (r < 0)
-		return r;
-	lab->stop |= o.end == LAB_END_INTERRUPTED;
-	if (lab_report_boot(k->name, boot, &lab->setup->machine, &o) && o.result.len)
-		r = read_result(lab, &o, out);
-	lab->incomplete += o.end == LAB_END_DONE && o.status == STATUS_INCOMPLETE;
-	lab_outcome_clear(&o);
-	return r;
-}
-
-static int boot_kernel(struct lab *lab, const struct lab_kernel *k, unsigned boot,
-                       struct result **out)
-{
-	struct result *timed = NULL;
-	int r = boot_image(lab, k, k->image, k->timed ? LAB_PART_COUNT : LAB_PART_ALL, boot, out);
-
-	if (r < 0 || !k->timed || !*out)
-		return r;
-	r = boot_image(lab, k, k->timed, LAB_PART_TIME, boot, &timed);
-	if (r >= 0 && timed)
-		r = result_join_passes(timed, *out);
-	result_free(*out);
-	*out = r >= 0 ? take_ptr(timed) : NULL;
-	result_free(timed);
-	return r;
-}
-
-static void kernel_path(const struct lab *lab, const struct lab_kernel *k, const char *end,
-                        char out[PATH_MAX])
-{
-	snprintf(out, PATH_MAX, "%s/%s.json%s", lab->setup->output, k->name, end);
-}
-
-/* The new file takes the old one's place only when it is whole. */
-static int keep(const struct lab *lab, const struct lab_kernel *k, struct result *boot,
-                unsigned number)
-{
-	char path[PATH_MAX], fresh[PATH_MAX];
-	struct result *all = NULL;
+	struct lab_setup *s = l->setup;
 	int r = 0;
 
-	kernel_path(lab, k, "", path);
-	kernel_path(lab, k, ".new", fresh);
-	if (number) {
-		r = result_read(&all, path);
-		if (r >= 0)
-			r = result_append(all, boot, number);
+	for (size_t i = 0; i < s->kernel_count && r >= 0; i++) {
+		r = lab_describe(s, &l->machine, &s->kernels[i], &l->described[i]);
+		if (r >= 0 && s->resume)
+			r = lab_results_resume(s, &s->kernels[i], l->described[i]);
 	}
+	return r;
+}
+
+static int prepare(struct lab *l)
+{
+	const struct lab_kernel *first = &l->setup->kernels[0];
+	int r = check_images(l->setup);
+
 	if (r >= 0)
-		r = result_write(all ? all : boot, fresh, true);
-	if (r >= 0 && rename(fresh, path) < 0) {
-		r = error_errno();
-		log_error("%s: %s", path, strerror(-r));
-	}
-	result_free(all);
+		r = lab_results_prepare(l->setup);
+	if (r >= 0 && l->setup->trace)
+		r = lab_check_trace(l->setup);
+	if (r >= 0)
+		r = lab_machine_choose(&l->machine, l->setup);
+	if (r >= 0)
+		r = make_initramfs(l);
+	if (r >= 0)
+		r = watch_signals(l);
+	if (r >= 0)
+		r = lab_boot_choose(l->setup, &l->machine,
+		                    l->initramfs[first->images[1] ? LAB_PART_COUNT : LAB_PART_ALL],
+		                    l->signals, &l->mask);
+	return r < 0 ? r : describe(l);
+}
+
+/* One image once. 1: no result, which was said. */
+static int boot_image(struct lab *l, struct lab_kernel *k, unsigned boot, enum lab_part part,
+                      struct result **out)
+{
+	char label[160];
+	struct lab_boot b = {
+		.setup = l->setup,
+		.machine = &l->machine,
+		.image = k->images[part == LAB_PART_TIME],
+		.label = label,
+		.initramfs = l->initramfs[part],
+		.signals = l->signals,
+		.mask = &l->mask,
+	};
+	int r;
+
+	snprintf(label, sizeof(label), "%s boot %u%s", k->name, boot,
+	         part == LAB_PART_COUNT  ? " (counting)"
+	         : part == LAB_PART_TIME ? " (timed)"
+	                                 : "");
+	r = lab_boot_run(&b);
+	if (r > 0)
+		lab_boot_report(&b);
+	if (r == 0 && lab_results_parse(out, &b.result, label) < 0)
+		r = 1;
+	/* Each boot would say the same. */
+	if (r == 0 && !k->result)
+		lab_boot_messages(&b);
+	/* Of a command of the user's the status is its own. */
+	if (r == 0 && b.status && l->setup->trace)
+		k->incomplete = true;
+	lab_boot_clear(&b);
 	return r;
 }
 
-/* How many boots the folder has of this kernel already; -EEXIST where they are in the way. */
-static int boots_there(const struct lab *lab, const struct lab_kernel *k, unsigned *out)
+/* Both images of a kernel that has two. */
+static int boot_pair(struct lab *l, struct lab_kernel *k, unsigned boot, struct result **out)
 {
-	const struct lab_setup *s = lab->setup;
-	char path[PATH_MAX];
-	struct result *have;
+	struct result *counts = NULL;
+	int r = boot_image(l, k, boot, LAB_PART_COUNT, &counts);
+
+	if (r == 0)
+		r = boot_image(l, k, boot, LAB_PART_TIME, out);
+	if (r == 0 && result_join_passes(*out, counts) < 0) {
+		*out = result_free(*out);
+		r = 1;
+	}
+	result_free(counts);
+	return r;
+}
+
+static int boot_kernel(struct lab *l, size_t at, unsigned boot)
+{
+	struct lab_kernel *k = &l->setup->kernels[at];
+	struct result *made = NULL;
 	int r;
 
-	*out = 0;
-	kernel_path(lab, k, "", path);
-	if (access(path, F_OK) < 0)
+	if (k->given_up || lab_results_have(k, boot))
 		return 0;
-	if (s->resume) {
-		r = result_read(&have, path);
-		if (r >= 0) {
-			*out = result_next_boot(have);
-			result_free(have);
-		}
+	log_progress("%s boot %u of %u", k->name, boot, l->setup->boots);
+	r = k->images[1] ? boot_pair(l, k, boot, &made)
+	                 : boot_image(l, k, boot, LAB_PART_ALL, &made);
+	if (r < 0)
 		return r;
+	if (r == 0 && lab_results_add(l->setup, k, made, boot, l->described[at]) < 0)
+		r = 1;
+	if (r > 0) {
+		k->failed++;
+		k->given_up = !k->result;
 	}
-	if (s->force)
-		return unlink(path) < 0 ? error_errno() : 0;
-	log_error("%s is there: --resume adds boots to it, --force replaces it", path);
-	return -EEXIST;
+	return 0;
 }
 
-static int boot_once(struct lab *lab, size_t kernel, unsigned boot)
+static int boot_all(struct lab *l)
 {
-	const struct lab_kernel *k = &lab->setup->kernels[kernel];
-	struct result *result;
-	int r;
-
-	log_progress("%s, boot %u of %u", k->name, boot + 1, lab->setup->boots);
-	r = boot_kernel(lab, k, boot, &result);
-	log_progress_end();
-	if (r >= 0 && result) {
-		char path[PATH_MAX];
-
-		/* A boot that failed leaves no gap: the next one takes its number. */
-		kernel_path(lab, k, "", path);
-		r = 0;
-		if (!access(path, F_OK)) {
-			struct result *have;
-
-			r = result_read(&have, path);
-			if (r >= 0) {
-				boot = result_next_boot(have);
-				result_free(have);
-			}
-		} else {
-			boot = 0;
-		}
-		if (r >= 0)
-			r = keep(lab, k, result, boot);
-	} else {
-		lab->failed++;
-	}
-	result_free(result);
-	return r;
-}
-
-/* Kernels take turns, and so does which of them goes first. */
-static int boot_all(struct lab *lab, const unsigned *have)
-{
-	const struct lab_setup *s = lab->setup;
+	struct lab_setup *s = l->setup;
 	int r = 0;
 
 	for (unsigned boot = 0; boot < s->boots && r >= 0; boot++)
-		for (size_t i = 0; i < s->kernel_count && r >= 0 && !lab->stop; i++) {
-			size_t kernel = boot % 2 ? s->kernel_count - 1 - i : i;
-
-			if (boot >= have[kernel])
-				r = boot_once(lab, kernel, boot);
-		}
+		for (size_t i = 0; i < s->kernel_count && r >= 0; i++)
+			r = boot_kernel(l, (i + boot) % s->kernel_count, boot);
 	return r;
 }
 
-static bool has_result(const struct lab *lab, size_t kernel)
+static int conclude(const struct lab_setup *s)
 {
-	char path[PATH_MAX];
+	int status = STATUS_DONE;
 
-	kernel_path(lab, &lab->setup->kernels[kernel], "", path);
-	return !access(path, F_OK);
-}
+	for (size_t i = 0; i < s->kernel_count; i++) {
+		const struct lab_kernel *k = &s->kernels[i];
 
-static int status_of(const struct lab *lab, int r)
-{
-	size_t results = 0;
-
-	for (size_t i = 0; i < lab->setup->kernel_count; i++)
-		results += has_result(lab, i);
-	if (r < 0 || lab->stop || !results)
-		return STATUS_FAILED;
-	return lab->failed || lab->incomplete || results < lab->setup->kernel_count
-	               ? STATUS_INCOMPLETE
-	               : STATUS_DONE;
-}
-
-static int prepare(struct lab *lab, unsigned *have)
-{
-	const char *tmp = getenv("TMPDIR");
-	int r = 0;
-
-	if (mkdir(lab->setup->output, 0755) < 0 && errno != EEXIST) {
-		log_error("%s: %s", lab->setup->output, strerror(errno));
-		return error_errno();
+		if (!k->result) {
+			log_error("%s: no result", k->name);
+			return STATUS_FAILED;
+		}
+		if (k->failed) {
+			log_warn("%s: %u of %u boots failed", k->name, k->failed, s->boots);
+			status = STATUS_INCOMPLETE;
+		}
+		if (k->incomplete)
+			status = STATUS_INCOMPLETE;
 	}
-	for (size_t i = 0; i < lab->setup->kernel_count && r >= 0; i++)
-		r = boots_there(lab, &lab->setup->kernels[i], &have[i]);
-	if (r < 0)
-		return r;
-	snprintf(lab->folder, sizeof(lab->folder), "%s/mmtape-lab.XXXXXX",
-	         tmp && strlen(tmp) < 32 ? tmp : "/tmp");
-	if (mkdtemp(lab->folder))
-		return 0;
-	log_error("%s: %s", lab->folder, strerror(errno));
-	lab->folder[0] = 0;
-	return error_errno();
+	return status;
 }
 
-static void clean(const struct lab *lab)
+int lab_run(struct lab_setup *s)
 {
-	char path[96];
+	struct lab l = { .setup = s, .initramfs = { -1, -1, -1 }, .signals = -1 };
+	int r = prepare(&l), status = STATUS_FAILED;
 
-	if (!lab->folder[0])
-		return;
-	for (int part = 0; part < 3; part++)
-		if (lab->initrds[part][0])
-			unlink(lab->initrds[part]);
-	snprintf(path, sizeof(path), "%s/result.json", lab->folder);
-	unlink(path);
-	rmdir(lab->folder);
-}
-
-int lab_run(const struct lab_setup *s)
-{
-	struct lab lab = { .setup = s };
-	unsigned have[LAB_MAX_KERNELS] = { 0 };
-	int r = prepare(&lab, have);
-
-	if (r >= 0)
-		r = boot_all(&lab, have);
-	clean(&lab);
-	return status_of(&lab, r);
+	if (r >= 0) {
+		r = boot_all(&l);
+		if (r == -EINTR)
+			log_error("interrupted: finished boots are in %s, and --resume goes on "
+			          "with them",
+			          s->output);
+		else if (r >= 0)
+			status = conclude(s);
+	}
+	for (size_t i = 0; i < s->kernel_count; i++)
+		json_decref(l.described[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(l.initramfs); i++)
+		if (l.initramfs[i] >= 0)
+			close(l.initramfs[i]);
+	if (l.signals >= 0)
+		close(l.signals);
+	return status;
 }

@@ -1,67 +1,74 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A zram device as swap. What mkswap writes is the head of the first page: version,
- * last page and, at its end, the signature (include/linux/swap.h, union swap_header).
+ * Swap on zram in a guest. The header is that of include/linux/swap.h, union
+ * swap_header: version and last page behind 1024 bytes, the magic at the end of the page.
  */
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/swap.h>
-#include <unistd.h>
 
+#include "capture/sysfile.h"
 #include "common/bytes.h"
 #include "common/cleanup.h"
-#include "common/log.h"
-#include "replay/lab_swap.h"
+#include "replay/lab_guest.h"
 
-#define PAGE 4096u
+#define ZRAM "/sys/block/zram0"
 #define DEVICE "/dev/zram0"
-#define SIZE_FILE "/sys/block/zram0/disksize"
-#define VERSION_AT 1024
-#define LAST_PAGE_AT 1028
-#define SIGNATURE "SWAPSPACE2"
+#define MAGIC "SWAPSPACE2"
 
-static int set_size(uint64_t bytes)
+static int make_device(void)
 {
-	_cleanup_close_ int fd = open(SIZE_FILE, O_WRONLY | O_CLOEXEC);
+	char text[32];
+	unsigned major, minor;
 
-	if (fd < 0) {
-		log_error("--swap: %s: %s: the kernel needs CONFIG_ZRAM=y", SIZE_FILE,
-		          strerror(errno));
-		return error_errno();
-	}
-	if (dprintf(fd, "%llu", (unsigned long long)bytes) < 0) {
-		log_error("--swap: %s: %s", SIZE_FILE, strerror(errno));
-		return error_errno();
-	}
-	return 0;
+	if (access(DEVICE, F_OK) == 0)
+		return 0;
+	if (sysfile_read(ZRAM "/dev", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%u:%u", &major, &minor) != 2)
+		return -ENODEV;
+	return mknod(DEVICE, S_IFBLK | 0600, major << 8 | minor) < 0 ? error_errno() : 0;
 }
 
 static int write_header(uint64_t bytes)
 {
-	uint8_t page[PAGE] = { 0 };
-	_cleanup_close_ int fd = open(DEVICE, O_WRONLY | O_CLOEXEC);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	_cleanup_free_ uint8_t *header = calloc(1, page);
+	_cleanup_close_ int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 
-	store_le32(page + VERSION_AT, 1);
-	store_le32(page + LAST_PAGE_AT, (uint32_t)(bytes / PAGE - 1));
-	memcpy(page + PAGE - strlen(SIGNATURE), SIGNATURE, strlen(SIGNATURE));
-	if (fd < 0 || write(fd, page, PAGE) != PAGE || fsync(fd) < 0) {
-		log_error("--swap: %s: %s", DEVICE, strerror(errno));
+	if (fd < 0 || !header)
 		return error_errno();
-	}
+	store_le32(header + 1024, 1);
+	store_le32(header + 1028, (uint32_t)(bytes / page - 1));
+	memcpy(header + page - strlen(MAGIC), MAGIC, strlen(MAGIC));
+	if (pwrite(fd, header, page, 0) != (ssize_t)page || fsync(fd) < 0)
+		return error_errno();
 	return 0;
 }
 
-int lab_swap_on(uint64_t bytes)
+int lab_guest_swap(uint64_t bytes, char *why, size_t size)
 {
-	int r = set_size(bytes);
+	char text[32];
+	int r;
 
+	if (access(ZRAM, F_OK) < 0) {
+		snprintf(why, size,
+		         "--swap: this kernel has no zram built in (CONFIG_ZRAM=y, CONFIG_SWAP=y)");
+		return -ENODEV;
+	}
+	bytes = align_down(bytes, (uint64_t)sysconf(_SC_PAGESIZE));
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
+	r = sysfile_write(ZRAM "/disksize", text);
+	if (r >= 0)
+		r = make_device();
 	if (r >= 0)
 		r = write_header(bytes);
-	if (r >= 0 && swapon(DEVICE, 0) < 0) {
+	if (r >= 0 && swapon(DEVICE, 0) < 0)
 		r = error_errno();
-		log_error("--swap: %s: %s", DEVICE, strerror(-r));
-	}
+	if (r < 0)
+		snprintf(why, size, "--swap: zram cannot be set up: %s%s", strerror(-r),
+		         r == -ENOSYS ? " (CONFIG_SWAP=y)" : "");
 	return r;
 }

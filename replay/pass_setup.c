@@ -55,9 +55,9 @@ static int check(struct pass_setup *s)
 		return -EINVAL;
 	}
 	r = check_cgroup(s);
-	if (r >= 0 && s->thp)
+	if (r >= 0 && s->thp && !s->elsewhere)
 		r = settings_check_thp(s->thp);
-	for (size_t i = 0; i < s->mthp.count && r >= 0; i++)
+	for (size_t i = 0; i < s->mthp.count && r >= 0 && !s->elsewhere; i++)
 		r = settings_check_mthp(s->mthp.items[i]);
 	if (r >= 0 && s->sweep_text)
 		r = sweep_parse(s->sweep_text, &s->sweep);

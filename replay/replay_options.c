@@ -180,10 +180,10 @@ static int check(struct replay_setup *s, int operands, char **argv)
 	s->execute.files_on_disk = s->backing == 1;
 	s->execute.files_cold = s->cache == 1;
 	s->execute.pin = s->pin;
-	return s->pin ? check_pin(s->pin) : 0;
+	return s->pin && !s->pass.elsewhere ? check_pin(s->pin) : 0;
 }
 
-int replay_options_parse(struct replay_setup *s, int argc, char **argv)
+static int parse(struct replay_setup *s, bool elsewhere, int argc, char **argv)
 {
 	const struct option options[] = {
 		{ 0, "place", OPTION_CHOICE, &s->place, "WHERE",
@@ -234,6 +234,17 @@ int replay_options_parse(struct replay_setup *s, int argc, char **argv)
 	int operands, r;
 
 	set_defaults(s);
+	s->pass.elsewhere = elsewhere;
 	r = pass_setup_parse(&s->pass, &spec, argc, argv, &operands);
 	return r ? r : check(s, operands, argv);
+}
+
+int replay_options_parse(struct replay_setup *s, int argc, char **argv)
+{
+	return parse(s, false, argc, argv);
+}
+
+int replay_options_parse_elsewhere(struct replay_setup *s, int argc, char **argv)
+{
+	return parse(s, true, argc, argv);
 }

@@ -19,6 +19,10 @@ struct replay_setup {
 /* OPTIONS_HELP, or -EINVAL after printing one line. */
 int replay_options_parse(struct replay_setup *setup, int argc, char **argv) _must_check_ _nonnull_;
 
+/* For a replay on another machine: what depends on this one is not checked. */
+int replay_options_parse_elsewhere(struct replay_setup *setup, int argc,
+                                   char **argv) _must_check_ _nonnull_;
+
 /* What does not come from the command line: bounds, and what this machine and the trace need. */
 void replay_compile_defaults(struct compile_options *options,
                              const struct trace_meta *trace) _nonnull_;

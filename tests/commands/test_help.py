@@ -50,6 +50,20 @@ def options_of_manual(text):
                           re.MULTILINE))
 
 
+def actions(name, text):
+    """Commands of a command that does several things: its usage lines name them."""
+    return set(re.findall(rf'^(?:usage:|      ) mmtape {name} ([a-z]+) --', text, re.MULTILINE))
+
+
+def options_of(name):
+    """Of the command and of its actions."""
+    text = check_help(name, '--help')
+    found = options_of_help(text)
+    for action in actions(name, text):
+        found |= options_of_help(check_help(name, action, '--help'))
+    return found
+
+
 def test_program_help():
     assert check_help('--help') == check_help('-h')
 
@@ -67,7 +81,7 @@ def test_command_help():
 
 def test_options_are_in_the_manual():
     for name in commands():
-        helped = options_of_help(check_help(name, '--help'))
+        helped = options_of(name)
         assert COMMON <= helped, f'{name}: --help shows only {helped}'
         described = options_of_manual(manual('mmtape-' + name))
         assert helped - COMMON == described - COMMON, (
