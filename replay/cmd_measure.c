@@ -30,6 +30,7 @@ struct measuring {
 	int first_status, status; /* of the first run; the first that is not 0 */
 	int exec_error;
 	double *elapsed; /* s, of the timed repetitions */
+	double user, system, faults; /* means of them */
 	uint32_t timed;
 };
 
@@ -59,6 +60,9 @@ static int time_values(void *arg, struct result *r, const struct pass_counters *
 	int error = pass_usage_values(r, &usage);
 
 	m->elapsed[m->timed++] = (double)f->elapsed / 1e9;
+	m->user += ((double)f->user / 1e9 - m->user) / m->timed;
+	m->system += ((double)f->system / 1e9 - m->system) / m->timed;
+	m->faults += ((double)(f->faults_minor + f->faults_major) - m->faults) / m->timed;
 	return error < 0 ? error : pass_counter_values(r, counters);
 }
 
@@ -149,8 +153,10 @@ static void summarize(const struct measuring *m)
 	struct stats elapsed = stats_of(m->elapsed, m->timed);
 
 	if (m->timed)
-		log_info("elapsed %.6f s ± %.1f%%, mean of %u", elapsed.mean,
-		         stats_percent(&elapsed), m->timed);
+		log_info("elapsed %.6f s ± %.1f%%, mean of %u; user %.6f s, system %.6f s, %.0f "
+		         "faults",
+		         elapsed.mean, stats_percent(&elapsed), m->timed, m->user, m->system,
+		         m->faults);
 	if (m->unlike)
 		log_warn("%u of %u runs ended with another status than the first one, %d",
 		         m->unlike, m->runs, m->first_status);

@@ -176,12 +176,14 @@ static int listen_to(const struct run *run, int signals, int timeout_ms, struct 
 			return error_errno();
 		if (!n)
 			return -ETIME;
-		if (n > 0 && fds[0].revents)
-			return read(run->said[0], message, sizeof(*message)) == sizeof(*message);
-		if (n > 0 && read(signals, &info, sizeof(info)) == sizeof(info)) {
+		/* First: the command may have ended by the very signal, and is no repetition then.
+		 */
+		if (n > 0 && fds[1].revents && read(signals, &info, sizeof(info)) == sizeof(info)) {
 			*number = (int)info.ssi_signo;
 			return -EINTR;
 		}
+		if (n > 0 && fds[0].revents)
+			return read(run->said[0], message, sizeof(*message)) == sizeof(*message);
 	}
 }
 

@@ -64,6 +64,14 @@ static int check(struct pass_setup *s)
 	return r;
 }
 
+static const char *cgroup_help(const char *choices)
+{
+	return strstr(choices, "each") ? "memory cgroups: shared: one for all, the default with "
+	                                 "--memory-max; each: one for each copy; none"
+	                               : "memory cgroup: shared: one of its own, the default with "
+	                                 "--memory-max; none";
+}
+
 /* A row for each option; the command's own rows stand behind them. */
 static int parse(struct pass_setup *s, const struct option_spec *spec, int argc, char **argv,
                  int *operands)
@@ -73,7 +81,7 @@ static int parse(struct pass_setup *s, const struct option_spec *spec, int argc,
 		{ 0, "append", OPTION_STRING, &s->append, "FILE",
 		  "add this run to a result as a boot of its own; make it if it is not there" },
 		{ 'f', "force", OPTION_FLAG, &s->force, NULL,
-		  "replace FILE; go on although memory may not suffice" },
+		  "replace FILE; a replay goes on although memory may not suffice" },
 		{ 0, "repeat", OPTION_U32, &s->repeat, "N", "measured repetitions (5)" },
 		{ 0, "warmup", OPTION_U32, &s->warmup, "N",
 		  "repetitions before, not measured (1)" },
@@ -85,10 +93,7 @@ static int parse(struct pass_setup *s, const struct option_spec *spec, int argc,
 		  "measure with each of these sizes of folios, like 16k,64k,2m" },
 		{ 0, "memory-max", OPTION_SIZE, &s->memory_max, "SIZE",
 		  "limit the memory of each cgroup; the rest goes to swap" },
-		{ 0, "cgroup", OPTION_CHOICE, &s->cgroup, "HOW",
-		  "memory cgroups: shared (default with --memory-max): one for all; none; each: "
-		  "one "
-		  "for each copy",
+		{ 0, "cgroup", OPTION_CHOICE, &s->cgroup, "HOW", cgroup_help(s->cgroup_choices),
 		  .choices = s->cgroup_choices },
 		{ 0, "sources", OPTION_STRING, &s->sources, "LIST",
 		  "lock figures, each in a pass of its own: lock_stat, contention, entries, "

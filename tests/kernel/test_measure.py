@@ -191,6 +191,19 @@ def test_signals_end_all_and_write_nothing():
             assert not alive(int(pid)), f'{int(pid)} lives on'
 
 
+def test_interrupt_of_a_terminal_reaches_all_and_is_no_repetition():
+    """The command ends by it at once, as its last repetition would."""
+    out, mark = path('interrupted.json'), path('interrupted')
+    with subprocess.Popen([lib.MMTAPE, 'measure', *ONCE, '-o', out, '--', sys.executable, '-c',
+                           f"open({mark!r}, 'w').close()\nimport time\ntime.sleep(1000)"],
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
+        wait_until(lambda: os.path.exists(mark), 'the command did not start')
+        os.killpg(run.pid, signal.SIGINT)
+        said = run.communicate(timeout=60)[1]
+    assert run.returncode == 125 and 'stopped by a signal' in said, (run.returncode, said)
+    assert not os.path.exists(out)
+
+
 def test_lock_sources():
     done = lib.mmtape('measure', '--quiet', '--force', '--no-time', '--warmup=0', '--repeat=2',
                       '--sources=contention', '-o', path('locks.json'), '--', 'true')
