@@ -29,7 +29,7 @@ def recipe(name):
 
 def debian_package(version):
     """The newest cloud kernel of that version which apt offers, or None."""
-    done = subprocess.run(['apt-cache', 'pkgnames', f'linux-image-{version}'],
+    done = subprocess.run(['apt-cache', 'pkgnames', f'linux-image-{version}.'],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     found = [name for name in done.stdout.split()
              if re.fullmatch(r'linux-image-[\w.+-]+?-cloud-amd64(-unsigned)?', name)]
