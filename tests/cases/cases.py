@@ -12,8 +12,9 @@ Run = collections.namedtuple('Run', 'load kernels boots')
 Ask = collections.namedtuple('Ask', 'what load kernels source metric orders asked holds per',
                              defaults=(1,))
 
-# What two sources count of the same lock, within this part; the second one by several roles.
-Agree = collections.namedtuple('Agree', 'load kernel lock roles orders')
+# What two sources count of the same lock, within this part; the second one by several roles, and perhaps
+# in boots with another load.
+Agree = collections.namedtuple('Agree', 'load other kernel lock roles orders')
 AGREE_WITHIN = 0.01
 
 # extras: names of tables of tables.py.
@@ -60,7 +61,7 @@ LRU = (
 )
 
 FREE = (
-    Ask('deferred-split, acquisitions per freed folio', 'pagefault1-orders',
+    Ask('deferred-split, acquisitions per freed folio', 'pagefault1-free',
         ('6.12-free-locks', '6.12-stock'), 'lock_stat', FREED, (2, 3, 4, 5, 6, 7, 8), '2.0 → 0.0',
         both(2, 0)),
     Ask('deferred-split, acquisitions per freed huge page', 'pagefault1-2m',
@@ -81,14 +82,14 @@ def storm(what, kernels, metric, asked, holds, per=1, load='storm', source='entr
     return Ask(what, load, kernels, source, metric, UNSWEPT, asked, holds, per)
 
 
-def cut_counts(load, kernels):
-    """What the unmap path does for each huge page that is cut; asked of both loads."""
+def cut_counts(load, kernels, end):
+    """What the unmap path does for each huge page that is cut; end: what removes its rest."""
     unmap = 'lock.deferred-split.unmap'
     return (
         storm('acquisitions per cut, by madvise', kernels,
               f'{unmap}.madvise.acquisitions_per_cut', '507 → 1', both(507, 1), load=load),
-        storm('acquisitions per cut, by munmap of the rest', kernels,
-              f'{unmap}.munmap.acquisitions_per_cut', '5 → 0', both(5, 0), load=load),
+        storm(f'acquisitions per cut, for its rest, by {end}', kernels,
+              f'{unmap}.{end}.acquisitions_per_cut', '5 → 0', both(5, 0), load=load),
         storm('acquisitions on free, per huge page', kernels,
               'lock.deferred-split.free.acquisitions_per_folio', '1 → 1', both(1, 1), load=load),
     )
@@ -97,7 +98,7 @@ def cut_counts(load, kernels):
 OLD = ('6.1-unmap-locks', '6.1-stock')
 LOOKS = ('6.1-stock', '6.1-free-looks')
 STORM = (
-    *cut_counts('storm', OLD),
+    *cut_counts('storm', OLD, 'munmap'),
     storm('acquisitions per range, in all', OLD, QUEUE, '516 → 5', both(516, 5), RANGES,
           source='lock_stat'),
     storm('acquisitions per range, in all, free-looks', LOOKS, QUEUE, '5 → 2', both(5, 2), RANGES,
@@ -111,12 +112,12 @@ STORM = (
           RANGES, 'storm-whole', 'lock_stat'),
     storm('ld.lld: huge pages cut', OLD, CUTS, f'{STACK_CALLS} → {STACK_CALLS}, the calls of the trace',
           both(STACK_CALLS, STACK_CALLS), load='ld.lld', source='time'),
-    *(ask._replace(what='ld.lld: ' + ask.what) for ask in cut_counts('ld.lld', OLD)),
+    *(ask._replace(what='ld.lld: ' + ask.what) for ask in cut_counts('ld.lld', OLD, 'exit')),
 )
 
 
-def agree(load, kernel, orders=UNSWEPT):
-    return tuple(Agree(load, kernel, lock, roles, orders) for lock, roles in (
+def agree(load, kernel, orders=UNSWEPT, other=None):
+    return tuple(Agree(load, other or load, kernel, lock, roles, orders) for lock, roles in (
         ('lru', ('lru',)), ('zone', ('zone-alloc', 'zone-free')),
         ('deferred-split', ('deferred-split',))))
 
@@ -133,7 +134,7 @@ CASES = {case.name: case for case in (
     Case('S1', 'Deferred-split queue: the free path looks before it locks',
          'Seen: page_fault1, order-2 anonymous folios, 96 processes, 48 cores: 61 to 63% of CPU time spinning in the '
          'queue lock on free; under 1% once the free path looks before it locks.',
-         (Run('pagefault1-orders', ('6.12-free-locks', '6.12-stock'), 5),
+         (Run('pagefault1-free', ('6.12-free-locks', '6.12-stock'), 5),
           Run('pagefault1-2m', LOOKS, 5)), FREE, (),
          'Two acquisitions for each folio that need none: that is exact. What they cost with 96 CPUs on one queue does not '
          'show here.'),
@@ -149,7 +150,7 @@ CASES = {case.name: case for case in (
     Case('S3', 'Zone lock: where the contention went',
          'Seen: page_fault1, two-socket Skylake: about 80% of CPU time in the zone lock (42% allocation, 35% free); '
          'skipping merges on free brought 1.1% there, and the LRU lock rose from 5% to 37%.',
-         (Run('pagefault1-sides', ALL_612, 5), Run('pagefault1-orders', ALL_612, 5)),
+         (Run('pagefault1-sides', ALL_612, 5),),
          tuple(map(sides, ('zone-alloc', 'zone-free'))), ('shares',),
          'Who waits follows from how virtual CPUs were scheduled, so shares of contentions are shown without verdict; '
          'that relieving one lock loads the next does show.'),
@@ -168,9 +169,10 @@ CASES = {case.name: case for case in (
          'not the working set: a recording of faults does not know later accesses.'),
     Case('sources', 'lock_stat and entries count the same',
          'Two ways of counting, one in the lock and one at the functions that take it.',
-         (Run('pagefault1-sides', ALL_612[:1], 5), Run('pagefault1-2m', LOOKS, 5),
+         (Run('pagefault1-orders', ALL_612[:1], 5), Run('pagefault1-sides', ALL_612[:1], 5),
+          Run('pagefault1-2m', LOOKS, 5),
           Run('storm', OLD, 5), Run('ld.lld', OLD, 5)),
-         (*agree('pagefault1-sides', '6.12-stock', (2, 3, 4, 5, 9)), *agree('pagefault1-2m', '6.1-stock'),
+         (*agree('pagefault1-orders', '6.12-stock', (2, 3, 4, 5, 9), 'pagefault1-sides'), *agree('pagefault1-2m', '6.1-stock'),
           *agree('storm', '6.1-unmap-locks'), *agree('storm', '6.1-stock'),
           *agree('ld.lld', '6.1-unmap-locks')), (),
          'Each source counts in a pass of its own, so what differs from run to run is in the difference.'),
@@ -184,13 +186,13 @@ CASES = {case.name: case for case in (
 
 # What null.py splits: (load, kernel, boots), and into what power injects 5%.
 NULL = (
-    ('pagefault1-orders', '6.12-stock', 24), ('storm', '6.1-stock', 24),
+    ('pagefault1-null', '6.12-stock', 24), ('storm', '6.1-stock', 24),
     ('storm-time', '6.1-stock-plain', 24), ('pagefault1-2m', '6.1-stock', 10),
     ('storm-whole', '6.1-stock', 10), ('ld.lld', '6.1-stock', 10),
     ('reclaim-small', '6.12-stock-plain', 10), ('pagefault1-profile', '6.12-stock-plain', 10),
 )
 POWER = (
-    ('pagefault1-orders', '6.12-stock', 'lock.lru.acquisitions_per_operation', 2),
+    ('pagefault1-null', '6.12-stock', 'lock.lru.acquisitions_per_operation', 2),
     ('storm', '6.1-stock', 'lock.deferred-split.acquisitions_per_operation', None),
 )
 

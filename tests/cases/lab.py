@@ -10,14 +10,21 @@ import kernels
 
 ROOT = kernels.ROOT
 MMTAPE = os.environ.get('MMTAPE', os.path.join(ROOT, 'build', 'mmtape'))
-CPUS = ('--cpus', '4')
+# A boot is a replicate: one repetition in each, and no pass that times every call.
+ONCE = ('--cpus', '4', '--repeat', '1', '--warmup', '0')
+NO_LATENCY = '--no-latency'
 TIMEOUT = '10m'
+TRIES = 2
 
 
-def options(load):
-    """What stands behind the kernels and the trace on a command line of `mmtape lab run`."""
-    sources = ('--sources', load.sources) if load.sources else ()
-    return [*sources, *load.replay]
+def before(load):
+    """Options of the lab."""
+    return [*ONCE, *load.lab, '--sources', load.sources or 'none']
+
+
+def behind(load):
+    """The trace's name, and options of the replay."""
+    return [f'traces/samples/{load.sample}.mmt.zst', *load.replay, NO_LATENCY]
 
 
 def shown(load, names, boots, images=lambda name: f'linux-{name}.bzImage'):
@@ -25,9 +32,8 @@ def shown(load, names, boots, images=lambda name: f'linux-{name}.bzImage'):
     words = ['mmtape', 'lab', 'run']
     for name in names:
         words += ['--kernel', f'{name}={images(name)}']
-    words += [*CPUS, *load.lab, '--boots', str(boots), '-o', f'{load.name}/',
-              f'traces/samples/{load.sample}.mmt.zst', *options(load)]
-    return shlex.join(words)
+    return shlex.join([*words, '--boots', str(boots), *before(load), '-o', f'{load.name}/',
+                       *behind(load)])
 
 
 class Lab:
@@ -45,7 +51,7 @@ class Lab:
 
     def key(self, load, name):
         """What a kept result must have been made with."""
-        return shlex.join([*load.lab, load.sample, *options(load), name]) + '\n'
+        return shlex.join([*before(load), *behind(load), name]) + '\n'
 
     def have(self, load, name, boot):
         """Whether there is a result of that boot, made as it would be made now."""
@@ -64,12 +70,10 @@ class Lab:
         return found
 
     def command(self, load, images, folder):
-        words = [MMTAPE, 'lab', 'run', *CPUS, *load.lab, '--boots', '1', '--timeout', TIMEOUT,
-                 '--quiet']
+        words = [MMTAPE, 'lab', 'run', '--boots', '1', '--timeout', TIMEOUT, '--quiet']
         for name, image in images.items():
             words += ['--kernel', f'{name}={image}']
-        return [*words, '-o', folder,
-                os.path.join(ROOT, 'traces', 'samples', load.sample + '.mmt.zst'), *options(load)]
+        return [*words, *before(load), '-o', folder, *behind(load)]
 
     def keep(self, load, name, boot, made):
         path = self.path(load, name, boot)
@@ -78,25 +82,32 @@ class Lab:
             f.write(self.key(load, name))
         os.replace(made, path)
 
-    def boot(self, load, names, boot):
-        """One boot of each kernel that has none of that number yet; False where one failed."""
-        names = [name for name in names if not self.have(load, name, boot)]
-        if not names:
-            return True
+    def attempt(self, load, names, boot):
+        """Boots each kernel; what came is kept. Returns what was said."""
         images = {name: self.images.find(name) for name in names}
         with tempfile.TemporaryDirectory(dir=self.out) as folder:
-            done = subprocess.run(self.command(load, images, folder), stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                  errors='replace', check=False)
+            done = subprocess.run(self.command(load, images, folder), cwd=ROOT,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors='replace', check=False)
             for name in names:
                 made = os.path.join(folder, f'{name}.json')
                 if os.path.exists(made):
                     self.keep(load, name, boot, made)
-        bad = [name for name in names if not self.have(load, name, boot)]
-        if bad:
-            self.say(f"{load.name}, boot {boot}: no result of {', '.join(bad)}:\n"
-                     + done.stdout.strip()[-2000:])
-        return not bad
+        return done.stdout.strip()
+
+    def boot(self, load, names, boot):
+        """
+        One boot of each kernel that has none of that number yet, tried again when a guest
+        was lost; False where there is still no result.
+        """
+        for _ in range(TRIES):
+            left = [name for name in names if not self.have(load, name, boot)]
+            if not left:
+                return True
+            said = self.attempt(load, left, boot)
+            if said:
+                self.say(said)
+        return all(self.have(load, name, boot) for name in names)
 
     def run(self, load, names, boots):
         """Boots alternate between the kernels. Stops at the first boot that fails."""

@@ -2,42 +2,49 @@
 """The loads: what is replayed in a boot, and how. Results are kept per load, kernel and boot, so cases share them."""
 import collections
 
-# replay: options of `mmtape replay`; lab: of `mmtape lab run`; sources: of locks, each a pass of its own.
+# replay: options of `mmtape replay`; lab: of `mmtape lab run`; sources: of locks, each a pass
+# of its own.
 Load = collections.namedtuple('Load', 'name sample replay lab sources what')
 
-# Folio sizes of the orders 2 to 9.
-SIZES = '16k,32k,64k,128k,256k,512k,1m,2m'
-ONCE = ('--repeat', '1', '--warmup', '0', '--no-latency')
 STACKS = ('--place', 'thp-aligned', '--drop-map-stack', '--touch', 'region', '--thp', 'always')
 
+
+
+def sweep(sizes):
+    return ('--copies', '4', '--mthp-sweep', sizes)
+
+
 LOADS = {load.name: load for load in (
-    Load('pagefault1-orders', 'pagefault1-4k', ('--copies', '4', '--mthp-sweep', SIZES, *ONCE),
-         ('--memory', '1G'), 'lock_stat', 'page faults of 64 MiB, twice, in each of four processes, folios of each order'),
-    Load('pagefault1-sides', 'pagefault1-4k',
-         ('--copies', '4', '--mthp-sweep', '16k,32k,64k,128k,2m', *ONCE), ('--memory', '1G'),
-         'lock_stat,contention,entries', 'the same, allocation and free side apart'),
-    Load('pagefault1-2m', 'pagefault1-2m', ('--copies', '2', *ONCE), ('--memory', '1G'),
+    Load('pagefault1-orders', 'pagefault1-4k', sweep('16k,32k,64k,128k,2m'), ('--memory', '1G'),
+         'lock_stat', 'page faults of 64 MiB, twice, in each of four processes, folios of orders 2, 3, 4, 5, 9'),
+    Load('pagefault1-free', 'pagefault1-4k', sweep('16k,32k,64k,128k,256k,512k,1m'),
+         ('--memory', '1G'), 'lock_stat', 'the same, orders 2 to 8'),
+    Load('pagefault1-sides', 'pagefault1-4k', sweep('16k,32k,64k,128k,2m'), ('--memory', '1G'),
+         'entries,contention', 'the same, allocation and free side apart'),
+    Load('pagefault1-null', 'pagefault1-4k', sweep('16k,64k'), ('--memory', '1G'), 'lock_stat',
+         'the same, orders 2 and 4'),
+    Load('pagefault1-2m', 'pagefault1-2m', ('--copies', '2'), ('--memory', '1G'),
          'lock_stat,entries', 'huge-page faults of 64 MiB, 16 times, in each of two processes'),
-    Load('storm', 'storm', ('--touch', 'dense', *ONCE), ('--memory', '1G'), 'lock_stat,entries',
+    Load('storm', 'storm', ('--touch', 'dense'), ('--memory', '1G'), 'lock_stat,entries',
          '32 aligned ranges of 8 MiB from 4 threads, 0x7fb000 bytes of each dropped'),
-    Load('storm-whole', 'storm-whole', ('--touch', 'dense', *ONCE), ('--memory', '1G'), 'lock_stat',
+    Load('storm-whole', 'storm-whole', ('--touch', 'dense'), ('--memory', '1G'), 'lock_stat',
          'the same with 0x600000 bytes: whole huge pages'),
-    Load('ld.lld', 'ld.lld', (*STACKS, *ONCE), ('--memory', '2G'), 'lock_stat,entries',
+    Load('ld.lld', 'ld.lld', STACKS, ('--memory', '2G'), 'lock_stat,entries',
          'the link, its thread stacks on huge pages'),
-    Load('storm-time', 'storm', ('--copies', '4', '--touch', 'dense', *ONCE), ('--memory', '1G'), '',
+    Load('storm-time', 'storm', ('--copies', '4', '--touch', 'dense'), ('--memory', '1G'), '',
          'four storms at once, timed'),
-    Load('storm-time-small', 'storm', ('--copies', '4', '--touch', 'dense', '--thp', 'never', *ONCE),
+    Load('storm-time-small', 'storm', ('--copies', '4', '--touch', 'dense', '--thp', 'never'),
          ('--memory', '1G'), '', 'the same without huge pages'),
-    Load('pagefault1-profile', 'pagefault1-4k', ('--copies', '4', '--mthp-sweep', '16k', *ONCE),
-         ('--memory', '1G'), 'profile', 'page faults with folios of order 2, profiled'),
+    Load('pagefault1-profile', 'pagefault1-4k', sweep('16k'), ('--memory', '1G'),
+         'profile', 'page faults with folios of order 2, profiled'),
     Load('reclaim-small', 'pagefault1-4k', ('--copies', '4', '--fill', 'random', '--thp', 'never',
-                                             '--memory-max', '128M', *ONCE),
+                                             '--memory-max', '128M'),
          ('--memory', '1G', '--swap', '512M'), '', '256 MiB of random bytes in 128 MiB, pages of 4 KiB'),
     Load('reclaim-64k', 'pagefault1-4k', ('--copies', '4', '--fill', 'random', '--thp', 'never',
-                                           '--mthp', '64k=always', '--memory-max', '128M', *ONCE),
+                                           '--mthp', '64k=always', '--memory-max', '128M'),
          ('--memory', '1G', '--swap', '512M'), '', 'the same with folios of 64 KiB'),
-    Load('storm-entries', 'storm', ('--touch', 'dense', *ONCE), ('--memory', '1G'), 'entries',
+    Load('storm-entries', 'storm', ('--touch', 'dense'), ('--memory', '1G'), 'entries',
          'the storm, for kernels without lock_stat'),
-    Load('pagefault1-entries', 'pagefault1-4k', ('--copies', '4', '--mthp-sweep', '16k,64k,2m', *ONCE),
-         ('--memory', '1G'), 'entries', 'page faults by order, for kernels without lock_stat'),
+    Load('pagefault1-entries', 'pagefault1-4k', sweep('16k,64k,2m'), ('--memory', '1G'),
+         'entries', 'page faults by order, for kernels without lock_stat'),
 )}

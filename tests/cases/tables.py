@@ -28,12 +28,10 @@ def with_spread(values, scale=1):
 def orders(data):
     """The table of the planning notes: acquisitions per folio, contentions in brackets."""
     load = 'pagefault1-orders'
-    kernels = (*ALL_612, '6.12-free-locks')
-    found = figures.orders(data.rows(load, kernels[0]))
+    found = figures.orders(data.rows(load, ALL_612[0]))
     if not found:
         return NOT_RUN
-    columns = [(role, kernel) for role in ('lru', 'zone', 'deferred-split')
-               for kernel in (kernels if role == 'deferred-split' else ALL_612)]
+    columns = [(role, kernel) for role in ('lru', 'zone', 'deferred-split') for kernel in ALL_612]
     rows = []
     for order in found:
         row = [str(order)]

@@ -106,7 +106,7 @@ def test_without_resume_old_results_do_not_count():
 def test_null_needs_boots():
     done, page = report('--case', 'null')
     assert done.returncode == 1
-    assert 'pagefault1-orders on 6.12-stock: 5 boots, 10 needed' in done.stderr, done.stderr
+    assert 'pagefault1-null on 6.12-stock: 0 boots, 10 needed' in done.stderr, done.stderr
     assert 'not run' in page.split('## How often diff errs')[1]
 
 
