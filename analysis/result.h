@@ -11,7 +11,7 @@
  *     "primary": ["elapsed", "system", …],
  *     "units": { "elapsed": "s", … },
  *     "better": { "elapsed": "less", … },          less, more or none
- *     "denominators": { "operations": …, "touches": …, "calls.madvise": … },
+ *     "denominators": { "operations": …, "touches": …, "calls.madvise": …, "folios.order9": … },
  *     "fidelity": { "plan": {…}, "lost": 0, "mismatches": 0, … },
  *     "repetitions": [ { "boot": 0, "round": 0, "pass": "time", "order": 2,
  *                        "metrics": { "elapsed": 1.23, … } } ] }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From what a source saw to metrics of a row, with their denominators of the same repetition. */
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/cleanup.h"
 #include "replay/observe_own.h"
+#include "replay/pass_units.h"
 
 #define MAX_NAME 200
 #define HUGE_PAGE_ORDER 9 /* of x86-64 */
-#define PAGE_KIB 4u
 
 bool observe_name(char *out, size_t size, const struct lock_figure *f, const char *measure)
 {
@@ -20,30 +21,15 @@ bool observe_name(char *out, size_t size, const struct lock_figure *f, const cha
 	return n > 0 && (size_t)n < size;
 }
 
-static double rise(const struct trace_meta *before, const struct trace_meta *after, const char *key)
-{
-	return (double)(int64_t)(trace_meta_get_u64(after, key, 0) -
-	                         trace_meta_get_u64(before, key, 0));
-}
-
-/*
- * All tasks are gone at the end, so what was made was freed. Kernels without counters for
- * each size (until 6.9) make anonymous folios of the huge-page size only.
- */
 struct observe_units observe_units(const struct trace_meta *before, const struct trace_meta *after,
                                    unsigned order, double operations)
 {
-	struct observe_units units = { .operations = operations };
-	unsigned at = order ? order : HUGE_PAGE_ORDER;
-	char key[64];
-
-	snprintf(key, sizeof(key), "thp/%ukB/anon_fault_alloc", PAGE_KIB << at);
-	if (trace_meta_get(after, key))
-		units.folios = rise(before, after, key);
-	else if (at == HUGE_PAGE_ORDER)
-		units.folios = rise(before, after, "thp_fault_alloc");
-	units.cuts = rise(before, after, "thp_deferred_split_page");
-	return units;
+	return (struct observe_units){
+		.operations = operations,
+		.folios =
+			fmax(0, pass_units_folios(before, after, order ? order : HUGE_PAGE_ORDER)),
+		.cuts = fmax(0, pass_units_cuts(before, after)),
+	};
 }
 
 static int add_value(struct result *r, const struct lock_figure *f, const char *measure,

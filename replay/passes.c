@@ -6,6 +6,7 @@
 #include "capture/counters.h"
 #include "common/cleanup.h"
 #include "common/log.h"
+#include "replay/pass_units.h"
 #include "replay/passes.h"
 
 struct passes {
@@ -13,6 +14,7 @@ struct passes {
 	const struct pass_work *work;
 	struct result *result;
 	struct pass_counters counters;
+	struct pass_units units;
 	bool observes; /* the observer's open source counts along */
 	int error; /* of what was done at the start line or at the end */
 	uint32_t done, all;
@@ -101,8 +103,10 @@ static int do_time(struct passes *p, unsigned round, size_t size)
 {
 	int r = run_once(p, false, true);
 
-	if (r >= 0)
-		r = begin_row(p, round, size, RESULT_PASS_TIME);
+	if (r < 0)
+		return r;
+	pass_units_add(&p->units, p->counters.before, p->counters.after, order_at(p, size));
+	r = begin_row(p, round, size, RESULT_PASS_TIME);
 	return r < 0 ? r : p->work->time_values(p->work->arg, p->result, &p->counters);
 }
 
@@ -126,6 +130,7 @@ static int do_source(struct passes *p, unsigned round, size_t size)
 	p->observes = false;
 	if (r < 0)
 		return r;
+	pass_units_add(&p->units, p->counters.before, p->counters.after, order_at(p, size));
 	units = observe_units(p->counters.before, p->counters.after, order_at(p, size),
 	                      work->operations ? work->operations(work->arg) : 0);
 	return observer_row(p->options->observer, p->result, round, order_at(p, size), &units);
@@ -177,6 +182,11 @@ int passes_run(const struct pass_options *o, const struct pass_work *work, struc
 	p.all = sizes * (o->warmup + o->repeat * (!o->no_time + latency +
 	                                          (uint32_t)observer_count(o->observer)));
 	r = do_all(&p);
+	if (r >= 0) {
+		r = pass_units_put(&p.units, result_denominators(result));
+		if (r < 0)
+			log_error("not enough memory for the result");
+	}
 	trace_meta_free(p.counters.before);
 	trace_meta_free(p.counters.after);
 	return r;
