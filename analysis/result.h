@@ -141,6 +141,9 @@ int result_write(const struct result *r, const char *path, bool force) _must_che
  * cut. Every part has been checked then: rows, names and numbers are as above.
  */
 int result_read(struct result **out, const char *path) _must_check_ _nonnull_;
+/* The same of a text that came from elsewhere; name stands for its path in messages. */
+int result_parse(struct result **out, const char *text, size_t size,
+                 const char *name) _must_check_ _nonnull_;
 
 /* The file it was read from, for messages; of one made here "this result". */
 const char *result_path(const struct result *r) _nonnull_;

@@ -239,11 +239,38 @@ static int parse(json_t **out, const char *path, const char *text, size_t size)
 	}
 }
 
-int result_read(struct result **out, const char *path)
+int result_parse(struct result **out, const char *text, size_t size, const char *name)
 {
 	_cleanup_(cleanup_json) json_t *tree = NULL;
-	_cleanup_free_ char *text = NULL;
 	struct fault f;
+	int r;
+
+	r = parse(&tree, name, text, size);
+	if (r >= 0)
+		r = check_version(name, tree);
+	if (r < 0)
+		return r;
+	r = check_tree(&f, tree);
+	if (r < 0) {
+		if (r == -ENOMEM)
+			fault(&f, "%s", strerror(ENOMEM));
+		log_error("%s: a damaged result: %s", name, f.text);
+		return r;
+	}
+	r = result_wrap(out, tree);
+	if (r < 0)
+		return r;
+	take_ptr(tree);
+	(*out)->path = strdup(name);
+	if ((*out)->path)
+		return 0;
+	*out = result_free(*out);
+	return -ENOMEM;
+}
+
+int result_read(struct result **out, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
 	size_t size = 0;
 	int r;
 
@@ -255,25 +282,5 @@ int result_read(struct result **out, const char *path)
 		log_error("%s: cannot read it: %s", path, strerror(-r));
 	if (r < 0)
 		return r == -EFBIG ? -EBADMSG : r;
-	r = parse(&tree, path, text, size);
-	if (r >= 0)
-		r = check_version(path, tree);
-	if (r < 0)
-		return r;
-	r = check_tree(&f, tree);
-	if (r < 0) {
-		if (r == -ENOMEM)
-			fault(&f, "%s", strerror(ENOMEM));
-		log_error("%s: a damaged result: %s", path, f.text);
-		return r;
-	}
-	r = result_wrap(out, tree);
-	if (r < 0)
-		return r;
-	take_ptr(tree);
-	(*out)->path = strdup(path);
-	if ((*out)->path)
-		return 0;
-	*out = result_free(*out);
-	return -ENOMEM;
+	return result_parse(out, text, size, path);
 }

@@ -76,6 +76,8 @@ static void say_end(const struct lab_evidence *e, char *out, size_t size)
 	else if (sscanf(e->end, "signal %d", &number) == 1)
 		snprintf(out, size, "the command in it was killed by signal %d%s", number,
 		         strstr(e->console, "Out of memory") ? ": " MEMORY : "");
+	else if (e->cut && !strncmp(e->end, "exit", 4))
+		snprintf(out, size, "its result was garbled on the way over the serial port");
 	else if (sscanf(e->end, "exit %d", &number) == 1)
 		snprintf(out, size, "the command in it failed with status %d and left no result",
 		         number);

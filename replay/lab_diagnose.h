@@ -12,7 +12,7 @@ struct lab_evidence {
 	const char *console; /* its end, without NULs */
 	bool console_spoke; /* anything came at all */
 	bool hello; /* mmtape runs in the guest */
-	bool cut; /* a frame began and did not end */
+	bool cut; /* a frame began and did not end, or came garbled */
 	bool timed_out;
 	const char *end; /* body of the end frame, or NULL */
 	int exit_status; /* of QEMU as wait() gives it, or -1 */

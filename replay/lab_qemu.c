@@ -19,6 +19,8 @@
 /* For the kernel, its page structs and the initramfs, above what a replay needs. */
 #define SPARE_MEMORY (768ull << 20)
 #define MEMORY_UNIT (64ull << 20)
+/* A section of sparse memory: one belongs to one node. */
+#define NODE_UNIT (128ull << 20)
 
 #define CMDLINE "console=ttyS0 panic=-1 oops=panic"
 
@@ -47,6 +49,11 @@ static int choose_memory(struct lab_machine *m, const struct lab_setup *s)
 		                    : m->memory / MEMORY_UNIT * MEMORY_UNIT + MEMORY_UNIT;
 	}
 	m->memory = align_up(m->memory, 1 << 20);
+	if (s->nodes > 1 && m->memory / s->nodes < NODE_UNIT) {
+		log_error("--numa: each of %u nodes needs 128M: --memory of %uM at least", s->nodes,
+		          s->nodes * 128);
+		return -EINVAL;
+	}
 	if (m->memory <= available)
 		return 0;
 	log_error("--memory: a guest of %.2f GiB%s, and %.2f GiB are available here",
@@ -105,7 +112,7 @@ static void _printf_(2, 3) add(struct list *l, const char *fmt, ...)
 
 static void add_nodes(struct list *l, const struct lab_setup *s, uint64_t memory)
 {
-	uint64_t each = align_down(memory / s->nodes, MEMORY_UNIT);
+	uint64_t each = align_down(memory / s->nodes, NODE_UNIT);
 
 	for (unsigned i = 0; s->nodes > 1 && i < s->nodes; i++) {
 		uint64_t bytes = i ? each : memory - each * (s->nodes - 1);

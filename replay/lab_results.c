@@ -3,7 +3,6 @@
 
 #include <libgen.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "common/cleanup.h"
@@ -146,24 +145,6 @@ int lab_results_resume(const struct lab_setup *s, struct lab_kernel *k, const js
 		return -EINVAL;
 	}
 	return 0;
-}
-
-int lab_results_parse(struct result **out, const struct buffer *bytes, const char *name)
-{
-	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC);
-	char path[64];
-
-	if (fd < 0)
-		return say(name, error_errno());
-	for (size_t done = 0; done < bytes->len;) {
-		ssize_t n = write(fd, bytes->data + done, bytes->len - done);
-
-		if (n < 0)
-			return say(name, error_errno());
-		done += (size_t)n;
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return result_read(out, path);
 }
 
 static void number_rows(struct result *r, unsigned boot)

@@ -2,7 +2,6 @@
 /* Results of the lab: one file for each kernel, written anew after each boot. */
 #pragma once
 
-#include "common/buffer.h"
 #include "replay/lab_qemu.h"
 
 /* All print their line. */
@@ -20,9 +19,6 @@ int lab_results_resume(const struct lab_setup *s, struct lab_kernel *k,
 /* Whether the kernel's result has rows of that boot. */
 bool lab_results_have(const struct lab_kernel *k, unsigned boot) _nonnull_;
 
-/* The bytes that a guest sent as a result. name: for messages, "base boot 2". */
-int lab_results_parse(struct result **out, const struct buffer *bytes,
-                      const char *name) _must_check_ _nonnull_;
 /* Takes `made` over: into the kernel's result as that boot, and to its file. */
 int lab_results_add(const struct lab_setup *s, struct lab_kernel *k, struct result *made,
                     unsigned boot, const json_t *lab) _must_check_ _nonnull_;

@@ -134,7 +134,7 @@ static int boot_image(struct lab *l, struct lab_kernel *k, unsigned boot, enum l
 	r = lab_boot_run(&b);
 	if (r > 0)
 		lab_boot_report(&b);
-	if (r == 0 && lab_results_parse(out, &b.result, label) < 0)
+	if (r == 0 && result_parse(out, (const char *)b.result.data, b.result.len, label) < 0)
 		r = 1;
 	/* Each boot would say the same. */
 	if (r == 0 && !k->result)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Real kernels in QEMU: a Debian cloud kernel as packaged, a pair of test kernels, guests that
+fail. Emulated, so that it is the same everywhere.
+"""
+import functools
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+import lib
+
+sys.path.insert(0, os.path.join(lib.ROOT, 'tests', 'cases'))
+import kernels  # noqa: E402
+
+SCRATCH = os.path.join(os.path.dirname(lib.PROGRAMS), 'lab-kernels')
+SMALL = ('--accel=tcg', '--cpus=2', '--memory=512M', '--warmup=0', '--boots=1', '--timeout=4m')
+
+
+@functools.lru_cache(maxsize=None)
+def image(name):
+    """Path of a kernel image; what is not there is a reason to skip."""
+    if not shutil.which('qemu-system-x86_64'):
+        raise lib.Skip('needs qemu-system-x86_64 (Debian: qemu-system-x86)')
+    if not os.path.exists(lib.MMTAPE + '-static'):
+        raise lib.Skip('needs mmtape-static: the static libraries are not there')
+    try:
+        return kernels.Kernels(None, SCRATCH).find(name)
+    except (kernels.Missing, OSError) as why:
+        raise lib.Skip(str(why)) from why
+
+
+def any_image():
+    """A test kernel, or else Debian's: for what goes wrong alike on all."""
+    try:
+        return image('6.12-stock-plain')
+    except lib.Skip:
+        return image('debian-6.12')
+
+
+def run(status, folder, images, *more):
+    words = [f'--kernel={name}={path}' for name, path in images.items()]
+    return lib.expect(status, 'lab', 'run', '-o', folder, *SMALL, *words, *more, timeout=500)
+
+
+def load(folder, name):
+    with open(os.path.join(folder, name + '.json'), encoding='utf-8') as f:
+        return json.load(f)
+
+
+def values(result, name):
+    return [row['metrics'][name] for row in result['repetitions'] if name in row['metrics']]
+
+
+def test_debian():
+    with tempfile.TemporaryDirectory() as folder:
+        run(0, folder, {'debian': image('debian-6.12')}, '--sources=none', lib.sample('forks'))
+        result = load(folder, 'debian')
+    at = result['provenance']
+    assert at['kernel'].endswith('cloud-amd64') and at['kernel'].startswith('6.12'), at['kernel']
+    assert at['cpus'] == '2' and at['trace'] == 'forks.mmt.zst' and at['spinlock'] == 'queued'
+    assert at['lab']['emulated'] and at['lab']['virtual_cpus'] == 2
+    assert result['fidelity']['mismatches'] == 0 and len(values(result, 'elapsed')) == 1
+
+
+def test_pair():
+    """The same order of folios on both: only one of them batches their way to the LRU."""
+    images = {'stock': image('6.12-stock'), 'batch': image('6.12-lru-batch')}
+    with tempfile.TemporaryDirectory() as folder:
+        run(0, folder, images, '--sources=lock_stat', lib.sample('pagefault1-4k'), '--no-time',
+            '--no-latency', '--mthp-sweep=64k')
+        stock, batch = (values(load(folder, name), 'lock.lru.acquisitions_per_folio')[0]
+                        for name in images)
+        done = lib.mmtape('diff', *(os.path.join(folder, name + '.json') for name in images))
+    assert 0.9 < stock < 1.5 and batch < 0.2, (stock, batch)
+    assert done.returncode == 3 and 'lock.lru.acquisitions' in done.stdout, done.stdout
+
+
+def test_two_builds():
+    """Counted on one image and timed on the other; in the guest there is swap, and a group's limit."""
+    both = f"{image('6.12-stock')},{image('6.12-stock-plain')}"
+    with tempfile.TemporaryDirectory() as folder:
+        run(0, folder, {'both': both}, '--sources=lock_stat', '--swap=64M', '--numa=2',
+            lib.sample('forks'), '--no-latency')
+        result = load(folder, 'both')
+    passes = [row['pass'] for row in result['repetitions']]
+    assert passes == ['time', 'lock_stat'], passes
+    at = result['provenance']
+    assert at['numa_nodes'] == '2' and int(at['swap']) == (64 << 20) - 4096, at['swap']
+    assert not at['debug_locks'] and at['counted_on']['debug_locks'], at['counted_on']
+
+
+def test_command():
+    with tempfile.TemporaryDirectory() as folder:
+        run(0, folder, {'a': any_image()}, 'measure', '--sources=none', '--', lib.MMTAPE + '-static',
+            '--version')
+        result = load(folder, 'a')
+        assert len(values(result, 'elapsed')) == 1
+        assert result['provenance']['trace_id'].startswith('command-')
+
+
+def fails(*more, trace='forks'):
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(1, folder, {'a': any_image()}, *more, lib.sample(trace), '--no-latency')
+        assert not os.listdir(folder)
+    print(done.stderr, end='')
+    assert done.stderr.startswith('mmtape: a boot 0: '), done.stderr
+    return done.stderr
+
+
+def test_panic():
+    text = fails('--append=rdinit=/nonexistent')
+    assert 'CONFIG_BLK_DEV_INITRD' in text and '\n    Kernel panic' in text.replace('[', ' ')[:9999] \
+        or 'Kernel panic' in text
+
+
+def test_hang():
+    text = fails('--timeout=25s', '--repeat=10000', trace='ld.lld')
+    assert 'no end after 25 s' in text or 'did not start in it' in text, text
+
+
+def test_too_little_memory():
+    text = fails('--memory=64M', trace='pagefault1-2m')
+    assert 'memory' in text.splitlines()[0] or 'a replay needs' in text, text
+
+
+lib.main(globals())
