@@ -199,7 +199,7 @@ static int compare_facts(const json_t *a, const json_t *b, const struct option_l
 		double tolerance;
 		bool needed; /* one side without it is a difference */
 	} rows[] = {
-		{ NULL, "trace_id", "the trace", 0, true },
+		{ NULL, "trace_id", "the trace or command", 0, true },
 		{ NULL, "spinlock", "the kind of spinlock", 0, false },
 		{ NULL, "arch", "the machine: arch", 0, false },
 		{ NULL, "cpus", "the machine: cpus", 0, false },

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "capture/cgroup_own.h"
-#include "capture/journal.h"
 #include "capture/counters.h"
+#include "capture/journal.h"
 #include "capture/sysfile.h"
 #include "common/cleanup.h"
 #include "common/log.h"

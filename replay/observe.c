@@ -25,6 +25,16 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
+static void say_unknown(const char *name)
+{
+	char names[256] = "";
+	size_t len = 0;
+
+	for (const struct source *const *s = lock_sources; *s && len < sizeof(names); s++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s, ", (*s)->name);
+	log_error("--sources: no source '%s': %sall or none", name, names);
+}
+
 static int check_names(const char *list)
 {
 	char name[64];
@@ -34,10 +44,7 @@ static int check_names(const char *list)
 
 		snprintf(name, sizeof(name), "%.*s", (int)part, at);
 		if (!source_find(name)) {
-			log_error("--sources: no source '%s': lock_stat, contention, entries, "
-			          "profile, "
-			          "all or none",
-			          name);
+			say_unknown(name);
 			return -EINVAL;
 		}
 		at += part + (at[part] == ',');

@@ -133,12 +133,15 @@ void replay_summary(FILE *to, const struct replay_setup *setup, const struct pla
 	        "and %s order\n",
 	        (unsigned long long)h->counts.operations, h->task_count, h->root_count,
 	        replay_place_names[setup->place], replay_order_names[setup->order]);
-	fprintf(to, "elapsed      %.6f s ± %.1f%%, mean of %u; user %.6f s, system %.6f s\n", mean,
-	        percent, t->count, t->user, t->system);
-	fprintf(to,
-	        "faults       %llu touches for %llu recorded; %.0f counted, populated pages too\n",
-	        (unsigned long long)t->last.touches, (unsigned long long)h->counts.recorded_faults,
-	        t->faults);
+	if (t->count)
+		fprintf(to,
+		        "elapsed      %.6f s ± %.1f%%, mean of %u; user %.6f s, system %.6f s\n",
+		        mean, percent, t->count, t->user, t->system);
+	fprintf(to, "faults       %llu touches for %llu recorded",
+	        (unsigned long long)t->last.touches, (unsigned long long)h->counts.recorded_faults);
+	if (t->count)
+		fprintf(to, "; %.0f counted, populated pages too", t->faults);
+	fputc('\n', to);
 	if (t->peak_in_flight)
 		fprintf(to, "in flight    %llu calls at once, %llu recorded\n",
 		        (unsigned long long)t->peak_in_flight,
