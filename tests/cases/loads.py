@@ -16,12 +16,13 @@ def sweep(sizes):
 
 
 LOADS = {load.name: load for load in (
-    Load('pagefault1-orders', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,2m'), NO_TIME), ('--memory', '1G'),
-         'lock_stat', 'page faults of 64 MiB, twice, in each of four processes, folios of orders 2, 3, 4, 5, 9'),
+    Load('pagefault1-orders', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,2m'), NO_TIME),
+         ('--memory', '1G'), 'lock_stat,contention',
+         'page faults of 64 MiB, twice, in each of four processes, folios of orders 2, 3, 4, 5, 9'),
     Load('pagefault1-free', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,256k,512k,1m'), NO_TIME),
          ('--memory', '1G'), 'lock_stat', 'the same, orders 2 to 8'),
     Load('pagefault1-sides', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,2m'), NO_TIME), ('--memory', '1G'),
-         'entries,contention', 'the same, allocation and free side apart'),
+         'entries', 'the first again, allocation and free side apart'),
     Load('pagefault1-null', 'pagefault1-4k', (*sweep('16k,64k'), NO_TIME), ('--memory', '1G'), 'lock_stat',
          'the same, orders 2 and 4'),
     Load('pagefault1-2m', 'pagefault1-2m', ('--copies', '2', NO_TIME), ('--memory', '1G'),

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables of the page beyond asked against measured. Each takes the data and gives lines of Markdown."""
+import re
+import statistics
+
 import figures
 from cases import ALL_612, TIMES
 from loads import LOADS
 
 ROLES = ('lru', 'deferred-split', 'zone-alloc', 'zone-free')
 QUEUE = 'lock.deferred-split'
+LEAST_SHARE = 0.001 # of CPU time
 NOT_RUN = ['Not run.']
 # The fields of S5 and what tells reclaim by others from reclaim in the background.
 RECLAIM = ('allocstall', 'pgrotated', 'pgscan_', 'pgsteal_', 'pswp', 'workingset_refault', 'pgfault',
@@ -20,7 +24,7 @@ def table(head, rows):
 def with_spread(values, scale=1):
     if not values:
         return '-'
-    shown = figures.text(sum(values) / len(values) * scale)
+    shown = figures.text(statistics.mean(values) * scale)
     spread = figures.spread(values)
     return shown if spread is None else f'{shown} ± {spread:.0%}'
 
@@ -53,9 +57,10 @@ def part_of(values, role):
 
 def shares(data):
     """Each role's part of all acquisitions and of all contentions of the four, before and after."""
-    load, rows = 'pagefault1-sides', []
-    for order in figures.orders(data.rows(load, ALL_612[0])):
-        for source, measure in (('entries', 'acquisitions'), ('contention', 'contentions')):
+    rows = []
+    for order in figures.orders(data.rows('pagefault1-sides', ALL_612[0])):
+        for load, source, measure in (('pagefault1-sides', 'entries', 'acquisitions'),
+                                      ('pagefault1-orders', 'contention', 'contentions')):
             sides = [{role: data.mean(load, kernel, source, f'lock.{role}.{measure}', order)
                       for role in ROLES} for kernel in ALL_612]
             rows.append([str(order), measure, *(
@@ -85,12 +90,13 @@ def profile(data):
     kernels = ('6.12-stock-plain', '6.12-lru-batch-plain')
     sides = [data.rows('pagefault1-profile', kernel) for kernel in kernels]
     names = {name for rows in sides for row in rows for name in row['metrics']
-             if row['pass'] == 'profile' and name.startswith('lock.') and name.endswith('.share')}
+             if row['pass'] == 'profile' and re.fullmatch(r'lock\.[^.]+\.share', name)}
     rows = []
     for name in names:
         values = [figures.by_boot(side, 'profile', name, 2) for side in sides]
-        rows.append((-max((sum(v) / len(v) for v in values if v), default=0),
-                     [name[len('lock.'):-len('.share')], *(with_spread(v, 100) for v in values)]))
+        most = max((statistics.mean(v) for v in values if v), default=0)
+        if most >= LEAST_SHARE:
+            rows.append((-most, [name.split('.')[1], *(with_spread(v, 100) for v in values)]))
     if not rows:
         return NOT_RUN
     return ['Percent of CPU time in code that takes or waits for a lock, order 2:', '',

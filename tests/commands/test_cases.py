@@ -24,12 +24,22 @@ def run(*args):
                           text=True, check=False, timeout=100)
 
 
+def with_waiters(rows):
+    """And rows of the pass that counts those who wait, with the contentions that lock_stat has."""
+    for row in rows:
+        yield row
+        if row['pass'] == 'lock_stat':
+            yield {**row, 'pass': 'contention',
+                   'metrics': {k: v for k, v in row['metrics'].items() if k.endswith('.contentions')}}
+
+
 def keep(out, load, kernel, golden, change=lambda row: row):
     """The boots of a golden result, as the lab leaves them."""
     tree = json.loads(lib.load(os.path.join(GOLDEN, golden)))
     bench = lab.Lab(out, None)
     for boot in sorted({row['boot'] for row in tree['repetitions']}):
-        rows = [change({**row, 'boot': 0}) for row in tree['repetitions'] if row['boot'] == boot]
+        rows = [change({**row, 'boot': 0}) for row in with_waiters(tree['repetitions'])
+                if row['boot'] == boot]
         made = os.path.join(out, 'made.json')
         with open(made, 'w', encoding='utf-8') as f:
             json.dump({**tree, 'repetitions': rows}, f)
