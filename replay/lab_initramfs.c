@@ -109,12 +109,15 @@ static int add_command(struct lab_cpio *c, const char *path)
 
 static int add_shell(struct lab_cpio *c)
 {
-	if (access(BUSYBOX, R_OK) < 0) {
+	_cleanup_close_ int fd = -1;
+
+	if (access(BUSYBOX, F_OK) < 0) {
 		log_error("lab shell needs a static busybox at " BUSYBOX ": Debian has it in "
 		          "busybox-static");
 		return -ENOENT;
 	}
-	return add_path(c, "bin/", BUSYBOX);
+	fd = lab_open_program(BUSYBOX, NULL);
+	return fd < 0 ? fd : add_open(c, "bin/", BUSYBOX, fd);
 }
 
 /* Prints its line. */

@@ -136,8 +136,8 @@ static int boot_image(struct lab *l, struct lab_kernel *k, unsigned boot, enum l
 		lab_boot_report(&b);
 	if (r == 0 && result_parse(out, (const char *)b.result.data, b.result.len, label) < 0)
 		r = 1;
-	/* Each boot would say the same. */
-	if (r == 0 && !k->result)
+	/* Boots that go well would all say the same. */
+	if (r == 0 && (!k->result || (b.status && l->setup->trace)))
 		lab_boot_messages(&b);
 	/* Of a command of the user's the status is its own. */
 	if (r == 0 && b.status && l->setup->trace)

@@ -252,6 +252,9 @@ def test_bad_input():
         one_line(lib.expect(2, 'lab', 'run', b.trace), 'no kernel')
         one_line(lib.expect(2, 'lab'), 'lab run')
         one_line(lib.expect(2, 'lab', 'walk'), "'walk'")
+        one_line(lib.expect(2, 'lab', 'shell'), 'no kernel')
+        two = [f'--kernel={name}={b.images[name]}' for name in 'ab']
+        one_line(lib.expect(2, 'lab', 'shell', *two), 'one kernel')
         words = b.words()
         words[words.index('--qemu') + 1] = 'no-such-qemu'
         one_line(lib.expect(1, *words), 'no-such-qemu is not there', 'qemu-system-x86')

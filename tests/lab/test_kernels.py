@@ -7,8 +7,10 @@ import functools
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import threading
 
 import lib
 
@@ -99,6 +101,29 @@ def test_command():
         result = load(folder, 'a')
         assert len(values(result, 'elapsed')) == 1
         assert result['provenance']['trace_id'].startswith('command-')
+
+
+def test_shell():
+    """The console is ours: a command is typed once the guest says that it listens."""
+    path = any_image()
+    if not os.path.exists('/bin/busybox'):
+        raise lib.Skip('needs a static busybox (Debian: busybox-static)')
+    shell = subprocess.Popen([lib.MMTAPE, 'lab', 'shell', '--accel=tcg', '--memory=512M',
+                              f'--kernel=a={path}', __file__], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    watchdog = threading.Timer(120, shell.kill)
+    watchdog.start()
+    said = b''
+    while b"commands." not in said:
+        byte = shell.stdout.read(1)
+        assert byte, said[-2000:]
+        said += byte
+    shell.stdin.write(b'ls; nproc; mmtape --version; exit\n')
+    shell.stdin.flush()
+    said = shell.stdout.read().decode(errors='replace').splitlines()
+    watchdog.cancel()
+    assert shell.wait() == 0
+    assert {os.path.basename(__file__), '4', lib.mmtape('--version').stdout.strip()} <= {line.strip() for line in said}, said
 
 
 def fails(*more, trace='forks'):
