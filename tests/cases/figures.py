@@ -74,6 +74,15 @@ def provenance(path):
         return json.load(f)['provenance']
 
 
+def joined(paths, path):
+    """One result of several boots, so that diff names the column after its file."""
+    with open(paths[0], encoding='utf-8') as f:
+        tree = json.load(f)
+    with open(path, 'w', encoding='utf-8') as f:
+        json.dump({**tree, 'repetitions': load_rows(paths)}, f)
+    return path
+
+
 def diff(*columns, form='json', options=()):
     """What `mmtape diff` prints of columns that are lists of results."""
     done = subprocess.run([lab.MMTAPE, 'diff', '--format', form, *options,

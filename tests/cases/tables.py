@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables of the page beyond asked against measured. Each takes the data and gives lines of Markdown."""
+import os
 import re
 import statistics
+import tempfile
 
 import figures
 from cases import ALL_612, TIMES
 from loads import LOADS
 
 ROLES = ('lru', 'deferred-split', 'zone-alloc', 'zone-free')
-QUEUE = 'lock.deferred-split'
 LEAST_SHARE = 0.001 # of CPU time
 NOT_RUN = ['Not run.']
-# The fields of S5 and what tells reclaim by others from reclaim in the background.
-RECLAIM = ('allocstall', 'pgrotated', 'pgscan_', 'pgsteal_', 'pswp', 'workingset_refault', 'pgfault',
-           'pgmajfault')
+# What S5 is about: times, and the counters of reclaim, of the machine and of its memory cgroup.
+TIMES_OF_RUN = ('elapsed', 'system', 'user')
+RECLAIM = re.compile(r'(vmstat|memcg)\.(allocstall|pgrotated|pgscan|pgsteal|pswp|pgmajfault|'
+                     r'workingset_refault|events\.max|events\.oom)')
 
 
 def table(head, rows):
@@ -30,7 +32,7 @@ def with_spread(values, scale=1):
 
 
 def orders(data):
-    """The table of the planning notes: acquisitions per folio, contentions in brackets."""
+    """Acquisitions per folio, contentions in brackets."""
     load = 'pagefault1-orders'
     found = figures.orders(data.rows(load, ALL_612[0]))
     if not found:
@@ -103,21 +105,33 @@ def profile(data):
             *table(['role', *kernels], [row for _, row in sorted(rows)])]
 
 
+def blocks(text):
+    """Lines of `diff --format records`: the head, then a metric with a line for each side."""
+    found = [[]]
+    for line in text.splitlines():
+        if re.match(r'\S', line):
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
 def records(data):
     kernel = '6.12-stock-plain'
     sides = [data.paths(load, kernel) for load in ('reclaim-small', 'reclaim-64k')]
     if not all(sides):
         return NOT_RUN
-    said = figures.diff(*sides, form='records', options=('--vary', 'mthp'))
-    kept, shown = [], False
-    for line in said.splitlines():
-        if line and not line.startswith(' '):
-            name = line.split()[0].rstrip(':')
-            shown = not name.startswith(('vmstat.', 'thp.', 'memcg.', 'latency.', 'pressure.')) \
-                or name.startswith(tuple('vmstat.' + field for field in RECLAIM))
-        if shown:
-            kept.append(line)
-    return ['`mmtape diff --format records --vary mthp`, the fields of reclaim:', '', '```', *kept, '```']
+    with tempfile.TemporaryDirectory() as folder:
+        columns = [[figures.joined(paths, os.path.join(folder, f'{name}.json'))]
+                   for name, paths in zip(('4k', '64k'), sides)]
+        said = figures.diff(*columns, form='records', options=('--vary', 'mthp'))
+    kept = []
+    for block in blocks(said):
+        name = block[0].split()[0] if block and block[0].strip() else ''
+        zero = not any(re.search(r'[1-9]', re.sub(r'\S+', '', line, count=1)) for line in block[1:])
+        if name == 'metric' or name in TIMES_OF_RUN or RECLAIM.match(name) and not zero:
+            kept += block
+    return ['`mmtape diff --format records --vary mthp`, fields of reclaim that are not 0 on both sides:', '',
+            '```', *kept, '```']
 
 
 def debian(data):
