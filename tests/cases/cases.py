@@ -7,8 +7,8 @@ from loads import LOADS
 # Boots of some kernels with one load.
 Run = collections.namedtuple('Run', 'load kernels boots')
 
-# One figure of two kernels, from the pass of one source, for each order (None: not swept), divided by
-# per. holds takes both sides; None from it: nothing is asked of these.
+# One figure of one or two kernels, from the pass of one source, for each order (None: not swept), divided
+# by per. holds takes a value of each kernel; None from it: nothing is asked of these.
 Ask = collections.namedtuple('Ask', 'what load kernels source metric orders asked holds per',
                              defaults=(1,))
 
@@ -116,6 +116,25 @@ STORM = (
 )
 
 
+def packaged(what, load, kernel, metric, asked, wanted, orders=UNSWEPT, per=1, part=0.02):
+    return Ask(what, load, (kernel,), 'entries', metric, orders, asked,
+               lambda value: near(value, wanted, part), per)
+
+
+DEBIAN = (
+    packaged('deferred-split, acquisitions per cut, by madvise', 'storm-entries', 'debian-6.1',
+             'lock.deferred-split.unmap.madvise.acquisitions_per_cut', '1', 1),
+    packaged('deferred-split, acquisitions on free, per huge page', 'storm-entries', 'debian-6.1',
+             'lock.deferred-split.free.acquisitions_per_folio', '1', 1),
+    packaged('deferred-split, acquisitions per range, in all', 'storm-entries', 'debian-6.1', QUEUE,
+             '5', 5, per=RANGES),
+    packaged('lru, acquisitions per folio', 'pagefault1-entries', 'debian-6.12',
+             'lock.lru.acquisitions_per_folio', 'about 1.0', 1, (2, 4), part=0.15),
+    packaged('deferred-split, acquisitions per freed folio', 'pagefault1-entries', 'debian-6.12',
+             FREED, '0.0', 0, (2, 4)),
+)
+
+
 def agree(load, kernel, orders=UNSWEPT, other=None):
     return tuple(Agree(load, other or load, kernel, lock, roles, orders) for lock, roles in (
         ('lru', ('lru',)), ('zone', ('zone-alloc', 'zone-free')),
@@ -181,7 +200,8 @@ CASES = {case.name: case for case in (
     Case('Debian', 'The same with packaged kernels',
          'Debian\'s cloud kernels have no lock_stat: `entries` counts the acquisitions of both paths. What it cannot give, '
          'contentions and times, `contention` gives only for waiters that queue.',
-         (Run('storm-entries', ('debian-6.1',), 5), Run('pagefault1-entries', ('debian-6.12',), 5)), (),
+         (Run('storm-entries', ('debian-6.1',), 5),
+          Run('pagefault1-entries', ('debian-6.12',), 5)), DEBIAN,
          ('debian',),
          'Counting is by probes: which function was entered, not which lock was meant.'),
 )}

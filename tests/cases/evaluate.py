@@ -9,7 +9,8 @@ from loads import LOADS
 
 HOLDS, FAILS, UNASKED, MISSING = 'holds', 'does not hold', 'not asked', 'not measured'
 
-Cell = collections.namedtuple('Cell', 'order a b state verdict')
+# values: one for each kernel, or each source; None where there is none.
+Cell = collections.namedtuple('Cell', 'order values state verdict')
 Line = collections.namedtuple('Line', 'what kernels asked cells state note')
 
 
@@ -42,15 +43,15 @@ class Data:
 
 
 def cell(ask, order, data):
-    a, b = (data.mean(ask.load, kernel, ask.source, ask.metric, order) for kernel in ask.kernels)
-    if a is None or b is None:
-        return Cell(order, a, b, MISSING, None)
-    a, b = a / ask.per, b / ask.per
-    state = {True: HOLDS, False: FAILS, None: UNASKED}[ask.holds(a, b)]
-    pair = data.compare(ask.load, ask.kernels)[0].get((ask.metric, order))
+    values = [data.mean(ask.load, kernel, ask.source, ask.metric, order) for kernel in ask.kernels]
+    if None in values:
+        return Cell(order, values, MISSING, None)
+    values = [value / ask.per for value in values]
+    state = {True: HOLDS, False: FAILS, None: UNASKED}[ask.holds(*values)]
+    pair = data.compare(ask.load, ask.kernels)[0].get((ask.metric, order)) if len(values) > 1 else None
     # diff takes a measure from the first pass that has it, which may be another one.
     said = pair and pair.source == ask.source and pair.verdict != 'none'
-    return Cell(order, a, b, state, pair.verdict if said else None)
+    return Cell(order, values, state, pair.verdict if said else None)
 
 
 def agreement(ask, order, data):
@@ -59,9 +60,9 @@ def agreement(ask, order, data):
     others = [data.mean(ask.other, ask.kernel, 'entries', f'lock.{role}.acquisitions', order)
               for role in ask.roles]
     if one is None or None in others:
-        return Cell(order, one, None, MISSING, None)
+        return Cell(order, [one, None], MISSING, None)
     close = abs(sum(others) - one) <= AGREE_WITHIN * one
-    return Cell(order, one, sum(others), HOLDS if close else FAILS, None)
+    return Cell(order, [one, sum(others)], HOLDS if close else FAILS, None)
 
 
 def evaluate(ask, data):
@@ -79,9 +80,9 @@ def evaluate(ask, data):
 
 
 def cell_text(c):
-    if c.state == MISSING and c.a is None and c.b is None:
+    if all(value is None for value in c.values):
         return '-'
-    return f'{figures.text(c.a)} → {figures.text(c.b)}'
+    return ' → '.join(map(figures.text, c.values))
 
 
 def measured(line):

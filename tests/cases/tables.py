@@ -10,6 +10,7 @@ from cases import ALL_612, TIMES
 from loads import LOADS
 
 ROLES = ('lru', 'deferred-split', 'zone-alloc', 'zone-free')
+PARTS = re.compile(rf"lock\.({'|'.join(ROLES)})(\.\w+)*\.acquisitions")
 LEAST_SHARE = 0.001 # of CPU time
 NOT_RUN = ['Not run.']
 # What S5 is about: times, and the counters of reclaim, of the machine and of its memory cgroup.
@@ -138,14 +139,14 @@ def debian(data):
     rows = []
     for load, kernel in (('storm-entries', 'debian-6.1'), ('pagefault1-entries', 'debian-6.12')):
         found = data.rows(load, kernel)
-        names = sorted({name for row in found if row['pass'] == 'entries' for name in row['metrics']
-                        if name.startswith(tuple(f'lock.{role}.' for role in ROLES))
-                        and name.endswith('.acquisitions')})
+        names = sorted({name for row in found if row['pass'] == 'entries'
+                        for name, value in row['metrics'].items() if value and PARTS.fullmatch(name)})
         for order in figures.orders(found) or [None]:
-            rows += [[kernel, LOADS[load].sample, '-' if order is None else str(order),
-                      name[len('lock.'):-len('.acquisitions')],
-                      with_spread(figures.by_boot(found, 'entries', name, order))]
-                     for name in names]
+            for name in names:
+                counts = figures.by_boot(found, 'entries', name, order)
+                if any(counts):
+                    rows.append([kernel, LOADS[load].sample, '-' if order is None else str(order),
+                                 name[len('lock.'):-len('.acquisitions')], with_spread(counts)])
     if not rows:
         return NOT_RUN
     return ['Acquisitions by `entries`:', '',
