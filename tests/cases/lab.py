@@ -7,10 +7,11 @@ import subprocess
 import tempfile
 
 import kernels
+from loads import LATENCY
 
 ROOT = kernels.ROOT
 MMTAPE = os.environ.get('MMTAPE', os.path.join(ROOT, 'build', 'mmtape'))
-# A boot is a replicate: one repetition in each, and no pass that times every call.
+# A boot is a replicate: one repetition in each.
 ONCE = ('--cpus', '4', '--repeat', '1', '--warmup', '0')
 NO_LATENCY = '--no-latency'
 TIMEOUT = '10m'
@@ -19,12 +20,14 @@ TRIES = 2
 
 def before(load):
     """Options of the lab."""
-    return [*ONCE, *load.lab, '--sources', load.sources or 'none']
+    sources = 'none' if load.sources in ('', LATENCY) else load.sources
+    return [*ONCE, *load.lab, '--sources', sources]
 
 
 def behind(load):
     """The trace's name, and options of the replay."""
-    return [f'traces/samples/{load.sample}.mmt.zst', *load.replay, NO_LATENCY]
+    words = [f'traces/samples/{load.sample}.mmt.zst', *load.replay]
+    return words if load.sources == LATENCY else [*words, NO_LATENCY]
 
 
 def shown(load, names, boots, images=lambda name: f'linux-{name}.bzImage'):

@@ -7,6 +7,8 @@ import collections
 Load = collections.namedtuple('Load', 'name sample replay lab sources what')
 
 STACKS = ('--place', 'thp-aligned', '--drop-map-stack', '--touch', 'region', '--thp', 'always')
+# In the place of sources: no locks, but also the pass that times each call.
+LATENCY = 'latency'
 # Where locks alone are asked for: times of a kernel with lock_stat are not the kernel's.
 NO_TIME = '--no-time'
 
@@ -33,10 +35,10 @@ LOADS = {load.name: load for load in (
          'the same with 0x600000 bytes: whole huge pages'),
     Load('ld.lld', 'ld.lld', STACKS, ('--memory', '2G'), 'lock_stat,entries',
          'the link, its thread stacks on huge pages'),
-    Load('storm-time', 'storm', ('--copies', '4', '--touch', 'dense'), ('--memory', '1G'), '',
+    Load('storm-time', 'storm', ('--copies', '4', '--touch', 'dense'), ('--memory', '1G'), LATENCY,
          'four storms at once, timed'),
-    Load('storm-time-small', 'storm', ('--copies', '4', '--touch', 'dense', '--thp', 'never'),
-         ('--memory', '1G'), '', 'the same without huge pages'),
+    Load('storm-time-whole', 'storm-whole', ('--copies', '4', '--touch', 'dense'),
+         ('--memory', '1G'), LATENCY, 'the same with 0x600000 bytes: nothing is cut'),
     Load('pagefault1-profile', 'pagefault1-4k', sweep('16k'), ('--memory', '1G'),
          'profile', 'page faults with folios of order 2, profiled'),
     Load('reclaim-small', 'pagefault1-4k', ('--copies', '4', '--fill', 'random', '--thp', 'never',
