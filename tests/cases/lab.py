@@ -40,11 +40,12 @@ def shown(load, names, boots, images=lambda name: f'linux-{name}.bzImage'):
 
 
 class Lab:
-    """say: a function that takes a line of progress."""
+    """accel: as for `mmtape lab run`; say: a function that takes a line of progress."""
 
-    def __init__(self, out, images, fresh=False, say=print):
+    def __init__(self, out, images, accel='auto', fresh=False, say=print):
         self.out = out
         self.images = images
+        self.accel = accel
         self.fresh = fresh
         self.say = say
         self.begun = set()
@@ -73,7 +74,8 @@ class Lab:
         return found
 
     def command(self, load, images, folder):
-        words = [MMTAPE, 'lab', 'run', '--boots', '1', '--timeout', TIMEOUT, '--quiet']
+        words = [MMTAPE, 'lab', 'run', '--boots', '1', '--timeout', TIMEOUT, '--quiet', '--accel',
+                 self.accel]
         for name, image in images.items():
             words += ['--kernel', f'{name}={image}']
         return [*words, *before(load), '-o', folder, *behind(load)]
