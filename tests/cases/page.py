@@ -19,7 +19,8 @@ again, with QEMU and the kernels of docs/kernels.md in a folder:
     tests/cases/run --case S2 --kernels FOLDER              # one boot of each kernel
     tests/cases/run --resume --write-doc --kernels FOLDER   # all, and this page; goes on where it ended
 
-Asked is what the project set out to show. A verdict is what `mmtape diff` says of the same figures (docs/metrics.md); it
+Asked is what the project set out to show. Under each command stands how many boots there are where a verdict would take
+more; figures of a single boot say little of what varies. A verdict is what `mmtape diff` says of the same figures (docs/metrics.md); it
 takes five boots a side. `-` says that diff gives none, or that the column does not apply.
 '''
 
