@@ -336,21 +336,30 @@ void lab_boot_clear(struct lab_boot *b)
 	b->console = NULL;
 }
 
+static void show_line(const char *at, size_t length)
+{
+	char line[300];
+
+	if (!length)
+		return;
+	snprintf(line, sizeof(line), "%.*s", (int)length, at);
+	fputs("    ", stderr);
+	escape_message(stderr, line);
+	fputc('\n', stderr);
+}
+
 void lab_boot_report(const struct lab_boot *b)
 {
 	const char *at = b->console ? lab_last_lines(b->console, SHOWN_LINES) : "";
-	char line[300];
+	const char *panic = b->console ? lab_panic_line(b->console) : NULL;
 
 	log_error("%s: %s%s", b->label, b->why, *at ? "; the end of its console:" : "");
+	if (panic && panic < at)
+		show_line(panic, strcspn(panic, "\r\n"));
 	while (*at) {
 		size_t length = strcspn(at, "\r\n");
 
-		if (length) {
-			snprintf(line, sizeof(line), "%.*s", (int)length, at);
-			fputs("    ", stderr);
-			escape_message(stderr, line);
-			fputc('\n', stderr);
-		}
+		show_line(at, length);
 		at += length;
 		at += strspn(at, "\r\n");
 	}

@@ -113,7 +113,7 @@ static void say_exit(const struct lab_evidence *e, char *out, size_t size)
 	else if (!e->console_spoke)
 		snprintf(out, size,
 		         "it went off without a word: its kernel needs a serial console "
-		         "(CONFIG_SERIAL_8250_CONSOLE=y, CONFIG_PRINTK=y)");
+		         "(CONFIG_SERIAL_8250_CONSOLE=y, CONFIG_PRINTK=y), or more --memory");
 	else
 		snprintf(out, size, "it went off without a result");
 }
@@ -132,6 +132,16 @@ void lab_diagnose(const struct lab_evidence *e, char *out, size_t size)
 		say_timeout(e, out, size);
 	else
 		say_exit(e, out, size);
+}
+
+/* The start of the line that says why the kernel panicked, or NULL. */
+const char *lab_panic_line(const char *text)
+{
+	const char *at = strstr(text, "Kernel panic - not syncing");
+
+	while (at && at > text && at[-1] != '\n')
+		at--;
+	return at;
 }
 
 const char *lab_last_lines(const char *text, unsigned lines)

@@ -104,14 +104,21 @@ static void test_last_lines(void **state)
 	assert_string_equal(lab_last_lines("", 3), "");
 }
 
+static void test_panic_line(void **state)
+{
+	const char *console = "a\n[ 1.2] Kernel panic - not syncing: VFS\nb\n";
+
+	assert_ptr_equal(lab_panic_line(console), console + 2);
+	assert_ptr_equal(lab_panic_line(console + 2), console + 2);
+	assert_null(lab_panic_line("panic\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_a_kernel_lacks),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_panic),
-		cmocka_unit_test(test_time),
-		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_panic_line), cmocka_unit_test(test_what_a_kernel_lacks),
+		cmocka_unit_test(test_memory),     cmocka_unit_test(test_panic),
+		cmocka_unit_test(test_time),       cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_last_lines),
 	};
 
