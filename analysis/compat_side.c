@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What speaks against one side by itself. */
 
+#include <stdio.h>
+
 #include "analysis/compat.h"
 #include "common/cleanup.h"
+
+/*
+ * A sweep changes the settings of sizes itself and is described with its last size; while
+ * it runs they are in its journal, so nobody else of ours can change them.
+ */
+static bool is_swept(const json_t *provenance, const char *key)
+{
+	const json_t *options = json_object_get(provenance, "options");
+	const char *sizes = json_string_value(json_object_get(options, "mthp_sweep"));
+	unsigned kib;
+	int end = 0;
+
+	return sizes && *sizes && sscanf(key, "thp_%ukB%n", &kib, &end) == 1 && end && !key[end];
+}
 
 static int check_settings_kept(const char *path, const json_t *provenance, struct reasons *out)
 {
@@ -15,7 +31,8 @@ static int check_settings_kept(const char *path, const json_t *provenance, struc
 		const json_t *now = json_object_get(after, key);
 		int r;
 
-		if (!now || reasons_same_value(before, now, 0) || !compat_is_setting(key))
+		if (!now || reasons_same_value(before, now, 0) || !compat_is_setting(key) ||
+		    is_swept(provenance, key))
 			continue;
 		r = reasons_add(out, "%s: somebody changed the setting %.64s while it ran", path,
 		                key);

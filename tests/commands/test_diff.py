@@ -159,6 +159,22 @@ def test_fail_on():
     one_line_error(2, '--fail-on', 'system>5', BASE, PATCHED, words=['--fail-on'])
 
 
+def test_a_sweep_may_change_its_own_sizes():
+    def sides(folder, sizes, key):
+        for name, path in (('a', BASE), ('b', PATCHED)):
+            tree = load(path)
+            tree['provenance'].setdefault('options', {})['mthp_sweep'] = sizes
+            tree['provenance']['settings_before'][key] = 'inherit'
+            tree['provenance']['settings_after'][key] = 'always'
+            yield store(folder, name + '.json', tree)
+
+    with tempfile.TemporaryDirectory() as folder:
+        lib.expect(0, 'diff', *sides(folder, '16k,2m', 'thp_2048kB'))
+        for sizes, key in (('', 'thp_2048kB'), ('16k,2m', 'thp_defrag')):
+            done = lib.expect(3, 'diff', *sides(folder, sizes, key))
+            assert f'changed the setting {key} while it ran' in done.stdout, done.stdout
+
+
 def test_verdict_withheld():
     with tempfile.TemporaryDirectory() as folder:
         other = load(PATCHED)
