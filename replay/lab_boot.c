@@ -351,11 +351,11 @@ static void show_line(const char *at, size_t length)
 void lab_boot_report(const struct lab_boot *b)
 {
 	const char *at = b->console ? lab_last_lines(b->console, SHOWN_LINES) : "";
-	const char *panic = b->console ? lab_panic_line(b->console) : NULL;
+	const char *cause = b->console ? lab_cause_line(b->console) : NULL;
 
 	log_error("%s: %s%s", b->label, b->why, *at ? "; the end of its console:" : "");
-	if (panic && panic < at)
-		show_line(panic, strcspn(panic, "\r\n"));
+	if (cause && cause < at)
+		show_line(cause, strcspn(cause, "\r\n"));
 	while (*at) {
 		size_t length = strcspn(at, "\r\n");
 

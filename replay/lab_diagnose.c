@@ -134,11 +134,19 @@ void lab_diagnose(const struct lab_evidence *e, char *out, size_t size)
 		say_exit(e, out, size);
 }
 
-/* The start of the line that says why the kernel panicked, or NULL. */
-const char *lab_panic_line(const char *text)
-{
-	const char *at = strstr(text, "Kernel panic - not syncing");
+/* Texts of lines that tell more than the end; the first one that is found decides. */
+static const char *const causes[] = {
+	"Kernel panic - not syncing",
+	"Out of memory: Killed process",
+	"invoked oom-killer",
+};
 
+const char *lab_cause_line(const char *text)
+{
+	const char *at = NULL;
+
+	for (size_t i = 0; !at && i < ARRAY_SIZE(causes); i++)
+		at = strstr(text, causes[i]);
 	while (at && at > text && at[-1] != '\n')
 		at--;
 	return at;

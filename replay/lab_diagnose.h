@@ -26,5 +26,8 @@ void lab_diagnose(const struct lab_evidence *e, char *out, size_t size) _nonnull
 /* Where the last `lines` lines of the text begin; blank lines at its end do not count. */
 const char *lab_last_lines(const char *text, unsigned lines) _nonnull_;
 
-/* Where the line begins that says why the kernel panicked: often far above the end. NULL: none. */
-const char *lab_panic_line(const char *text) _nonnull_;
+/*
+ * Where the line begins that says why the kernel panicked, or else why it ended a process:
+ * reports of the tasks that are ended next often push it far above the end. NULL: none.
+ */
+const char *lab_cause_line(const char *text) _nonnull_;

@@ -104,19 +104,24 @@ static void test_last_lines(void **state)
 	assert_string_equal(lab_last_lines("", 3), "");
 }
 
-static void test_panic_line(void **state)
+static void test_cause_line(void **state)
 {
-	const char *console = "a\n[ 1.2] Kernel panic - not syncing: VFS\nb\n";
+	const char *panic = "a\n[ 1.2] Kernel panic - not syncing: VFS\nb\n";
+	const char *killed =
+		"[ 1] b invoked oom-killer: x\n[ 2] Out of memory: Killed process 7 (b)\nc\n";
 
-	assert_ptr_equal(lab_panic_line(console), console + 2);
-	assert_ptr_equal(lab_panic_line(console + 2), console + 2);
-	assert_null(lab_panic_line("panic\n"));
+	assert_ptr_equal(lab_cause_line(panic), panic + 2);
+	assert_ptr_equal(lab_cause_line(panic + 2), panic + 2);
+	assert_ptr_equal(lab_cause_line(killed), strstr(killed, "[ 2]"));
+	assert_string_equal(lab_cause_line("b invoked oom-killer: x\n"),
+	                    "b invoked oom-killer: x\n");
+	assert_null(lab_cause_line("panic\n"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_panic_line), cmocka_unit_test(test_what_a_kernel_lacks),
+		cmocka_unit_test(test_cause_line), cmocka_unit_test(test_what_a_kernel_lacks),
 		cmocka_unit_test(test_memory),     cmocka_unit_test(test_panic),
 		cmocka_unit_test(test_time),       cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_last_lines),
