@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -78,6 +79,32 @@ def store(folder, name, data):
 def load(path):
     with open(path, 'rb') as f:
         return f.read()
+
+
+def wait_for(what, condition, seconds=60):
+    """Returns what the condition gives as soon as it is true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, f'{what} did not happen in {seconds} s'
+        time.sleep(0.01)
+    return found
+
+
+def children(pid):
+    try:
+        with open(f'/proc/{pid}/task/{pid}/children', encoding='ascii') as f:
+            return [int(word) for word in f.read().split()]
+    except OSError:
+        return []
+
+
+def is_gone(pid):
+    """A zombie that a lazy init has not reaped is gone as well."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as f:
+            return f.read().rpartition(')')[2].split()[0] in 'ZX'
+    except OSError:
+        return True
 
 
 def main(names):

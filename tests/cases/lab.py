@@ -39,6 +39,18 @@ def shown(load, names, boots, images=lambda name: f'linux-{name}.bzImage'):
                        *behind(load)])
 
 
+def run_out(command):
+    """What a command says. Asked to end as the runner ends, so that it ends its guests."""
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors='replace')
+    try:
+        return process.communicate()[0].strip()
+    except BaseException:
+        process.terminate()
+        process.communicate()
+        raise
+
+
 class Lab:
     """accel: as for `mmtape lab run`; say: a function that takes a line of progress."""
 
@@ -91,14 +103,12 @@ class Lab:
         """Boots each kernel; what came is kept. Returns what was said."""
         images = {name: self.images.find(name) for name in names}
         with tempfile.TemporaryDirectory(dir=self.out) as folder:
-            done = subprocess.run(self.command(load, images, folder), cwd=ROOT,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, errors='replace', check=False)
+            said = run_out(self.command(load, images, folder))
             for name in names:
                 made = os.path.join(folder, f'{name}.json')
                 if os.path.exists(made):
                     self.keep(load, name, boot, made)
-        return done.stdout.strip()
+        return said
 
     def boot(self, load, names, boot):
         """

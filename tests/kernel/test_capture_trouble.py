@@ -9,7 +9,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import time
 
 import lib
 import recording
@@ -17,14 +16,6 @@ from recording import record, scratch, start
 
 IO_URING_SETUP = 425
 JOURNALS = '/run/mmtape'
-
-
-def wait_until(condition, what, seconds=30):
-    """A deadline, not a guess at how long something takes."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f'waited {seconds} s for {what}'
-        time.sleep(0.01)
 
 
 def one_line(done, *words):
@@ -118,7 +109,7 @@ def signalled(number):
         path = os.path.join(d, 't')
         ready = os.path.join(d, 'ready')
         run = start(path, 'sh', '-c', f'/bin/true; : >{ready}; exec sleep 1000')
-        wait_until(lambda: os.path.exists(ready), 'the command')
+        lib.wait_for('the command', lambda: os.path.exists(ready))
         assert recording.instances_of(run.pid)
         run.send_signal(number)
         _, stderr = run.communicate(timeout=30)
@@ -146,10 +137,10 @@ def test_sigkill_then_the_next_start_cleans_up():
         path, ready = os.path.join(d, 't'), os.path.join(d, 'ready')
         run = start(path, 'sh', '-c', f'for i in 1 2 3; do /bin/true; done; : >{ready}; '
                     'exec sleep 1000')
-        wait_until(lambda: os.path.exists(ready), 'the command')
+        lib.wait_for('the command', lambda: os.path.exists(ready))
         command = child_of(run.pid)
         # The file is written to every second: what has happened comes without an end.
-        wait_until(lambda: len(recording.Trace(path).select('exec')) == 5, 'a flush', 5)
+        lib.wait_for('a flush', lambda: len(recording.Trace(path).select('exec')) == 5, 5)
         run.kill()
         run.wait()
         os.kill(command, signal.SIGKILL)

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import lib
 
@@ -158,22 +157,6 @@ def test_append_to_what_is_no_result_is_said_before_the_work():
     assert out in done.stderr and not os.path.exists(path('ran'))
 
 
-def wait_until(condition, what):
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError(what)
-
-
-def alive(pid):
-    try:
-        with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
-            return file.read().rsplit(')', 1)[1].split()[0] != 'Z'
-    except OSError:
-        return False
-
-
 def test_signals_end_all_and_write_nothing():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         out, pids = path('stopped.json'), path(f'pids{number}')
@@ -181,14 +164,13 @@ def test_signals_end_all_and_write_nothing():
         script = f'setsid sleep 1000 & echo $! >> {pids}; echo $$ >> {pids}; wait'
         with subprocess.Popen([lib.MMTAPE, 'measure', '-o', out, '--', 'sh', '-c', script],
                               stderr=subprocess.PIPE, text=True) as run:
-            wait_until(lambda p=pids: os.path.exists(p) and len(lib.load(p).split()) == 2,
-                       'the command did not start')
+            lib.wait_for('the command', lambda p=pids: os.path.exists(p) and len(lib.load(p).split()) == 2)
             run.send_signal(number)
             said = run.communicate(timeout=60)[1]
         assert run.returncode == 125 and 'stopped by a signal' in said, (run.returncode, said)
         assert not os.path.exists(out)
         for pid in lib.load(pids).split():
-            assert not alive(int(pid)), f'{int(pid)} lives on'
+            assert lib.is_gone(int(pid)), f'{int(pid)} lives on'
 
 
 def test_interrupt_of_a_terminal_reaches_all_and_is_no_repetition():
@@ -197,7 +179,7 @@ def test_interrupt_of_a_terminal_reaches_all_and_is_no_repetition():
     with subprocess.Popen([lib.MMTAPE, 'measure', *ONCE, '-o', out, '--', sys.executable, '-c',
                            f"open({mark!r}, 'w').close()\nimport time\ntime.sleep(1000)"],
                           stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
-        wait_until(lambda: os.path.exists(mark), 'the command did not start')
+        lib.wait_for('the command', lambda: os.path.exists(mark))
         os.killpg(run.pid, signal.SIGINT)
         said = run.communicate(timeout=60)[1]
     assert run.returncode == 125 and 'stopped by a signal' in said, (run.returncode, said)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 
 import lib
 
@@ -64,13 +63,6 @@ def mmtape_processes():
         except OSError:
             pass
     return found
-
-
-def wait_for(what, condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f'{what} did not happen'
-        time.sleep(0.01)
 
 
 def thp():
@@ -170,11 +162,11 @@ def stopped_by(number):
     with subprocess.Popen([lib.MMTAPE, 'replay', '--quiet', '--repeat', '9999', '--warmup', '0',
                            '--no-latency', '--thp', during, trace], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as process:
-        wait_for('the change of settings', lambda: thp() == during)
-        wait_for('replaying', lambda: len(mmtape_processes()) > 2)
+        lib.wait_for('the change of settings', lambda: thp() == during)
+        lib.wait_for('replaying', lambda: len(mmtape_processes()) > 2)
         process.send_signal(number)
         err = process.communicate(timeout=20)[1]
-    wait_for('the end of all processes', lambda: not mmtape_processes())
+    lib.wait_for('the end of all processes', lambda: not mmtape_processes())
     return before, process.returncode, err
 
 

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 
 import lib
 from synthetic import FORK, ROOT, THREAD, Synthetic
@@ -26,13 +25,6 @@ LENGTHS = (0, 1, 0x1000, 0x200000, 1 << 40, 1 << 46, 1 << 47, 1 << 63, (1 << 64)
 EINVAL, ENOMEM = -22, -12
 
 
-def wait_until(condition, what, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f'waited {seconds} s for {what}'
-        time.sleep(0.01)
-
-
 def settings():
     found = []
     for path in SETTINGS:
@@ -45,23 +37,6 @@ def settings():
 def other_thp():
     with open(SETTINGS[0], encoding='ascii') as f:
         return 'never' if '[always]' in f.read() else 'always'
-
-
-def children(pid):
-    try:
-        with open(f'/proc/{pid}/task/{pid}/children', encoding='ascii') as f:
-            return [int(word) for word in f.read().split()]
-    except OSError:
-        return []
-
-
-def is_gone(pid):
-    """A zombie that a lazy init has not reaped is gone as well."""
-    try:
-        with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as f:
-            return f.read().rsplit(') ', 1)[1][0] in 'ZX'
-    except OSError:
-        return True
 
 
 def replayed(made, folder, *options):
@@ -202,17 +177,17 @@ def killed(pick, number, *options):
         found = []
 
         def is_running():
-            conductor = children(run.pid)
-            spaces = children(conductor[0]) if conductor else []
+            conductor = lib.children(run.pid)
+            spaces = lib.children(conductor[0]) if conductor else []
             found[:] = [run.pid, *conductor[:1], *spaces[:1]]
             return len(found) == 3 and f'[{during}]' in settings()[0]
-        wait_until(is_running, 'replaying')
+        lib.wait_for('replaying', is_running)
         try:
             os.kill(found[pick], number)
         except ProcessLookupError:  # between two repetitions
             os.kill(run.pid, signal.SIGTERM)
         stderr = run.communicate(timeout=30)[1]
-    wait_until(lambda: all(map(is_gone, found)), 'the end of all processes')
+    lib.wait_for('the end of all processes', lambda: all(map(lib.is_gone, found)))
     return before, run.returncode, stderr.splitlines()
 
 
@@ -250,7 +225,7 @@ def test_a_signal_ends_verify():
         with subprocess.Popen([lib.MMTAPE, 'verify', lib.sample('ld.lld')], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                               env={**os.environ, 'TMPDIR': folder}) as run:
-            wait_until(lambda: children(run.pid), 'the replay')
+            lib.wait_for('the replay', lambda: lib.children(run.pid))
             run.send_signal(signal.SIGTERM)
             stderr = run.communicate(timeout=30)[1]
         assert run.returncode == 1 and stderr.count('\n') == 1, (run.returncode, stderr)

@@ -2,6 +2,7 @@
 """tests/cases/run boots what a case needs, keeps a result for each boot, and goes on where it ended. QEMU is played."""
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,13 +22,18 @@ finish(elapsed=2 + boot)
 '''
 
 
-def run(folder, *args):
+def start(folder, *args):
     """The runner, to which the fake is the only QEMU."""
     env = {**os.environ, 'PATH': folder + os.pathsep + os.environ['PATH']}
-    return subprocess.run([sys.executable, RUN, '--case', 'S2', '--accel', 'tcg', '--kernels', folder, '--out',
-                           os.path.join(folder, 'out'), *args], env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-                          timeout=100)
+    return subprocess.Popen([sys.executable, RUN, '--case', 'S2', '--accel', 'tcg', '--kernels', folder, '--out',
+                             os.path.join(folder, 'out'), *args], env=env, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(folder, *args):
+    with start(folder, *args) as runner:
+        said = runner.communicate(timeout=100)
+    return subprocess.CompletedProcess(runner.args, runner.returncode, *said)
 
 
 @contextlib.contextmanager
@@ -76,6 +82,19 @@ def test_what_a_result_lacks_is_said():
     with bench('finish()') as folder:
         done = run(folder, '--boots', '1')
         assert done.returncode == 1 and 'not measured' in done.stdout, done.stdout
+
+
+def test_signal_ends_the_guest():
+    guest = "open(kernel + '.pid', 'w').write(f'{os.getpid()}.')\nsay('Linux version')\ntime.sleep(90)"
+    with bench(guest) as folder:
+        mark = os.path.join(folder, KERNELS[0] + '.img.pid')
+        with start(folder, '--boots', '1') as runner:
+            lib.wait_for('the boot', lambda: os.path.exists(mark) and lib.load(mark).endswith(b'.'))
+            runner.terminate()
+            runner.communicate(timeout=60)
+        assert runner.returncode == 128 + signal.SIGTERM
+        assert lib.is_gone(int(lib.load(mark)[:-1]))
+        assert os.listdir(os.path.join(folder, 'out')) == []
 
 
 lib.main(globals())

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 
 import guests
 import lib
@@ -202,38 +201,18 @@ def test_qemu_that_fails():
                   'QEMU: qemu: no such CPU')
 
 
-def children(pid):
-    with open(f'/proc/{pid}/task/{pid}/children', encoding='ascii') as f:
-        return [int(word) for word in f.read().split()]
-
-
-def is_gone(pid):
-    try:
-        with open(f'/proc/{pid}/stat', encoding='ascii') as f:
-            return f.read().rpartition(')')[2].split()[0] in 'ZX'
-    except FileNotFoundError:
-        return True
-
-
-def wait_until(condition, what, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f'waited {seconds} s for {what}'
-        time.sleep(0.01)
-
-
 def check_signal(number, status):
     """In its second boot the lab gets the signal: the first stays, QEMU goes."""
     guest = 'finish() if boot == 0 else (frame("H", HELLO), time.sleep(100))'
     with bench(guest) as b:
         lab = subprocess.Popen([lib.MMTAPE, *b.words('--boots=2')], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
-        wait_until(lambda: b.booted() == 'aa' and children(lab.pid), 'the second boot')
-        qemu = children(lab.pid)
+        lib.wait_for('the second boot', lambda: b.booted() == 'aa' and lib.children(lab.pid))
+        qemu = lib.children(lab.pid)
         lab.send_signal(number)
         text = lab.communicate(timeout=20)[1]
         assert lab.returncode == status, (lab.returncode, text)
-        wait_until(lambda: all(map(is_gone, qemu)), 'QEMU to go')
+        lib.wait_for('the end of QEMU', lambda: all(map(lib.is_gone, qemu)))
         assert b.boots('a') == [0] and os.listdir(b.out) == ['a.json']
         assert status < 0 or '--resume' in text
 
