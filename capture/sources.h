@@ -48,8 +48,7 @@ int lock_figures_unseen(struct lock_figures *f, const char *role) _must_check_ _
 struct journal;
 
 struct source_options {
-	bool exclusive; /* what is global by nature may be touched: lock_stat, the function profiler
-	                 */
+	bool exclusive; /* what is global by nature may be touched: lock_stat */
 	struct journal *journal; /* for instances, dynamic events and switches that must be undone;
 	                            may be NULL in check() */
 };
