@@ -64,13 +64,41 @@ void engine_time_end(struct engine *e, enum plan_kind kind, uint64_t begun);
 void engine_count_mappings(void);
 
 /* engine_wait.c */
-void engine_publish(struct state_task *task, uint64_t ordinal);
-void engine_wait(struct engine *e, uint32_t task, uint64_t ordinal);
+void engine_wake(struct state_task *task);
+void engine_wait_asleep(struct engine *e, struct state_task *other, uint64_t ordinal);
 void engine_sleep(struct engine *e, uint64_t after);
 void engine_park(struct engine *e);
 void engine_start_line(void);
 void engine_release(uint32_t *word);
 void engine_fail(uint32_t task, enum state_failure what, int error);
+
+/*
+ * Inline, since a call from the loop is one more page of code to translate and one more
+ * return to predict, with both forgotten while the kernel was entered.
+ */
+static inline __attribute__((always_inline)) void engine_publish(struct state_task *task,
+                                                                 uint64_t ordinal)
+{
+	__atomic_store_n(&task->progress, (uint32_t)ordinal, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (unlikely(__atomic_load_n(&task->waiters, __ATOMIC_RELAXED)))
+		engine_wake(task);
+}
+
+static inline __attribute__((always_inline)) void engine_wait(struct engine *e, uint32_t task,
+                                                              uint64_t ordinal)
+{
+	struct state_task *other = engine_task(task);
+	uint32_t left = engine_state()->spin;
+
+	while (__atomic_load_n(&other->progress, __ATOMIC_ACQUIRE) < ordinal) {
+		if (left-- == 0) {
+			engine_wait_asleep(e, other, ordinal);
+			return;
+		}
+		arch_pause();
+	}
+}
 
 /* engine_touch.c */
 uint64_t engine_touch_fill(const struct engine *e, uint64_t address);

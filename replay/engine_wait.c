@@ -24,15 +24,12 @@ static _engine_ void futex_wait(uint32_t *word, uint32_t seen)
 	raw_call4(__NR_futex, (uint64_t)word, FUTEX_WAIT, seen, 0);
 }
 
-_engine_ void engine_publish(struct state_task *task, uint64_t ordinal)
+_engine_ void engine_wake(struct state_task *task)
 {
-	__atomic_store_n(&task->progress, (uint32_t)ordinal, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (unlikely(__atomic_load_n(&task->waiters, __ATOMIC_RELAXED)))
-		futex_wake(&task->progress);
+	futex_wake(&task->progress);
 }
 
-static _engine_ void wait_asleep(struct engine *e, struct state_task *other, uint64_t ordinal)
+_engine_ void engine_wait_asleep(struct engine *e, struct state_task *other, uint64_t ordinal)
 {
 	uint32_t seen;
 
@@ -45,20 +42,6 @@ static _engine_ void wait_asleep(struct engine *e, struct state_task *other, uin
 		futex_wait(&other->progress, seen);
 	__atomic_fetch_sub(&other->waiters, 1, __ATOMIC_RELAXED);
 	e->self->phase = PHASE_RUN;
-}
-
-_engine_ void engine_wait(struct engine *e, uint32_t task, uint64_t ordinal)
-{
-	struct state_task *other = engine_task(task);
-	uint32_t left = engine_state()->spin;
-
-	while (__atomic_load_n(&other->progress, __ATOMIC_ACQUIRE) < ordinal) {
-		if (left-- == 0) {
-			wait_asleep(e, other, ordinal);
-			return;
-		}
-		arch_pause();
-	}
 }
 
 static _engine_ uint64_t now(void)

@@ -36,7 +36,7 @@ static int lay_out(struct state_header *h, const struct plan_header *plan, uint3
 	uint64_t at = sizeof(*h), tasks = plan->task_count;
 	uint64_t rows = latency ? run_state_rows(plan->task_count) : 0;
 
-	if (!place(&at, &h->tasks, tasks, sizeof(struct state_task), 64) ||
+	if (!place(&at, &h->tasks, tasks, sizeof(struct state_task), 128) ||
 	    !place(&at, &h->anchors, plan->anchor_count + 1ULL, 8, 64) ||
 	    !place(&at, &h->segments, plan->segment_count + 1ULL, 8, 64) ||
 	    !place(&at, &h->pins, pin_count, 4, 64) ||

@@ -30,7 +30,10 @@ enum state_phase {
 	PHASE_GONE,
 };
 
-/* A cache line that others wait on, and lines that only the task writes. */
+/*
+ * A cache line that others wait on, and lines that only the task writes. Processors also
+ * fetch the neighbour of a line, so the two parts do not share 128 bytes either.
+ */
 struct state_task {
 	uint32_t progress; /* ordinal of the last finished PLAN_NOTIFY operation */
 	uint32_t waiters; /* how many sleep on progress (futex) */
@@ -38,7 +41,7 @@ struct state_task {
 	uint32_t done; /* counted in state_header.finished */
 	uint32_t forked; /* its space was forked: plan pages are not mapped there yet */
 	uint32_t space; /* where it is now */
-	uint32_t pad[9];
+	uint32_t pad[25];
 	uint64_t operations; /* ordinal of the operation it is in */
 	uint64_t touches, segv, sigbus, mismatches, slept;
 	uint64_t position; /* word of its stream behind the last exec */
@@ -54,7 +57,7 @@ struct state_task {
 	uint64_t peak_alive; /* tasks alive, seen when this one spawned */
 	uint64_t placed_aligned; /* see plan_counts; where the kernel chooses */
 	uint64_t spare[4];
-} __attribute__((aligned(64)));
+} __attribute__((aligned(128)));
 
 struct state_latency {
 	uint64_t count, sum, max; /* ns */
