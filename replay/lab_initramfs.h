@@ -18,6 +18,8 @@ int lab_words_make(const struct lab_setup *s, enum lab_part part,
                    struct lab_words *out) _must_check_ _nonnull_;
 void lab_words_clear(struct lab_words *w) _nonnull_;
 
+bool lab_lists_source(const char *list, const char *source) _nonnull_;
+
 /* Of a list of sources those that belong to the part, in the order of the list; false: none. */
 bool lab_part_sources(const char *list, enum lab_part part, char *out, size_t size) _nonnull_;
 

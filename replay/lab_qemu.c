@@ -12,6 +12,7 @@
 #include "common/bytes.h"
 #include "common/cleanup.h"
 #include "common/log.h"
+#include "replay/lab_initramfs.h"
 #include "replay/lab_qemu.h"
 #include "replay/memory.h"
 
@@ -70,6 +71,7 @@ static void choose_cpu(struct lab_machine *m, const struct lab_setup *s)
 void lab_machine_emulate(struct lab_machine *m, const struct lab_setup *s)
 {
 	m->kvm = false;
+	m->one_thread = s->sources && lab_lists_source(s->sources, "entries");
 	choose_cpu(m, s);
 }
 
@@ -82,7 +84,10 @@ int lab_machine_choose(struct lab_machine *m, const struct lab_setup *s)
 		log_error("--accel=kvm: no guest runs with /dev/kvm here: %s", strerror(-r));
 		return r;
 	}
-	choose_cpu(m, s);
+	if (m->kvm)
+		choose_cpu(m, s);
+	else
+		lab_machine_emulate(m, s);
 	return choose_memory(m, s);
 }
 
@@ -147,7 +152,7 @@ char **lab_qemu_words(const struct lab_setup *s, const struct lab_machine *m, co
 	add(&l, "-display");
 	add(&l, "none");
 	add(&l, "-accel");
-	add(&l, m->kvm ? "kvm" : "tcg,thread=multi");
+	add(&l, m->kvm ? "kvm" : m->one_thread ? "tcg,thread=single" : "tcg,thread=multi");
 	add(&l, "-cpu");
 	add(&l, "%s", m->cpu);
 	add(&l, "-smp");

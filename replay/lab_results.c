@@ -84,12 +84,12 @@ int lab_describe(const struct lab_setup *s, const struct lab_machine *m, const s
 	int error = 0;
 	json_t *images = images_array(k, &error);
 
-	*out = json_pack("{s:s, s:s, s:i, s:i, s:b, s:I, s:i, s:I, s:s, s:o, s:o}", "accel",
-	                 m->kvm ? "kvm" : "tcg", "cpu", m->cpu, "virtual_cpus", (int)s->cpus,
-	                 "real_cpus", (int)m->real_cpus, "emulated", !m->kvm, "memory",
-	                 (json_int_t)m->memory, "numa_nodes", (int)s->nodes, "swap",
-	                 (json_int_t)s->swap, "append", s->append, "command", words_array(s),
-	                 "images", images);
+	*out = json_pack("{s:s, s:b, s:s, s:i, s:i, s:b, s:I, s:i, s:I, s:s, s:o, s:o}", "accel",
+	                 m->kvm ? "kvm" : "tcg", "one_thread", m->one_thread, "cpu", m->cpu,
+	                 "virtual_cpus", (int)s->cpus, "real_cpus", (int)m->real_cpus, "emulated",
+	                 !m->kvm, "memory", (json_int_t)m->memory, "numa_nodes", (int)s->nodes,
+	                 "swap", (json_int_t)s->swap, "append", s->append, "command",
+	                 words_array(s), "images", images);
 	if (!*out && error >= 0)
 		return say("the result", -ENOMEM);
 	return error;

@@ -115,10 +115,11 @@ static int prepare(struct lab *l)
 static int boot_image(struct lab *l, struct lab_kernel *k, unsigned boot, enum lab_part part,
                       struct result **out)
 {
+	struct lab_machine machine = l->machine;
 	char label[160];
 	struct lab_boot b = {
 		.setup = l->setup,
-		.machine = &l->machine,
+		.machine = &machine,
 		.image = k->images[part == LAB_PART_TIME],
 		.label = label,
 		.initramfs = l->initramfs[part],
@@ -127,6 +128,8 @@ static int boot_image(struct lab *l, struct lab_kernel *k, unsigned boot, enum l
 	};
 	int r;
 
+	/* Nothing is patched there. */
+	machine.one_thread &= part != LAB_PART_TIME;
 	snprintf(label, sizeof(label), "%s boot %u%s", k->name, boot,
 	         part == LAB_PART_COUNT  ? " (counting)"
 	         : part == LAB_PART_TIME ? " (timed)"

@@ -32,6 +32,11 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
+bool lab_lists_source(const char *list, const char *source)
+{
+	return !strcmp(list, "all") || is_listed(list, source);
+}
+
 bool lab_part_sources(const char *list, enum lab_part part, char *out, size_t size)
 {
 	bool all = !strcmp(list, "all"), any = false;

@@ -172,12 +172,45 @@ static void test_qemu(void **state)
 	lab_qemu_free(words);
 }
 
+static void test_probes_are_placed_in_one_thread(void **state)
+{
+	static const struct {
+		const char *sources, *accel;
+	} rows[] = {
+		{ "lock_stat,entries", "tcg,thread=single" },
+		{ "all", "tcg,thread=single" },
+		{ "lock_stat,contention", "tcg,thread=multi" },
+		{ "none", "tcg,thread=multi" },
+		{ NULL, "tcg,thread=multi" },
+	};
+	const struct lab_wires wires = { .initramfs = 7, .console = 8, .frames = 9 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct lab_setup s = { .qemu = "qemu",
+			                     .cpus = 1,
+			                     .nodes = 1,
+			                     .append = "",
+			                     .sources = rows[i].sources };
+		struct lab_machine m = { 0 };
+		char **words;
+
+		lab_machine_emulate(&m, &s);
+		words = lab_qemu_words(&s, &m, "z.img", &wires);
+		assert_non_null(words);
+		assert_true(has_pair(words, "-accel", rows[i].accel));
+		lab_qemu_free(words);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replay),  cmocka_unit_test(test_measure),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_measure),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_qemu),
+		cmocka_unit_test(test_probes_are_placed_in_one_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
