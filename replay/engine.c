@@ -129,42 +129,69 @@ static inline __attribute__((always_inline)) void do_touch(struct engine *e, uin
 		touch_failed(e, head, raised);
 }
 
-/* Touches that store at most a zero and are to succeed; *address moves on. */
-static inline __attribute__((always_inline)) void
-do_plain_run(struct engine *e, uint64_t *address, uint64_t stride, uint64_t count, uint64_t head)
+/* Touches that store at most a zero, up to one that raises a signal; *address moves on. */
+static inline __attribute__((always_inline)) uint64_t plain_run(uint64_t *address, uint64_t stride,
+                                                                uint64_t end, uint64_t head)
 {
-	const uint64_t end = *address + count * stride;
+	return plan_head_small(head) & 1 ? arch_touch_write_run(address, stride, end)
+	                                 : arch_touch_read_run(address, stride, end);
+}
 
+/* The same when some are to fail, or do. */
+static _engine_ void plain_chunk(struct engine *e, uint64_t *address, uint64_t stride, uint64_t end,
+                                 uint64_t head)
+{
 	while (*address != end) {
-		uint64_t raised = plan_head_small(head) & 1
-		                          ? arch_touch_write_run(address, stride, end)
-		                          : arch_touch_read_run(address, stride, end);
+		uint64_t raised = plain_run(address, stride, end, head);
 
-		if (likely(!raised))
+		if (!raised)
 			break;
 		touch_failed(e, head, raised);
 		*address += stride;
 	}
 }
 
-static _engine_ void do_touch_run(struct engine *e, const uint64_t *op, uint64_t head)
+/* In chunks, each counted when done. */
+static _engine_ void touch_chunks(struct engine *e, uint64_t address, uint64_t stride,
+                                  uint64_t left, uint64_t head)
 {
-	uint64_t address = address_of(e, op, head);
-	uint64_t stride = (op[2] >> 32) * PAGE_BYTES;
-	uint64_t left = (uint32_t)op[2];
 	bool filled = plan_head_small(head) & 1 && engine_state()->fill != FILL_ZERO;
 
 	while (left) {
 		uint64_t chunk = left < RUN_CHUNK ? left : RUN_CHUNK;
 
 		if (likely(!filled && !plan_head_errno(head)))
-			do_plain_run(e, &address, stride, chunk, head);
+			plain_chunk(e, &address, stride, address + chunk * stride, head);
 		else
 			for (uint64_t i = 0; i < chunk; i++, address += stride)
 				do_touch(e, address, head);
 		e->self->touches += chunk;
 		left -= chunk;
 	}
+}
+
+/*
+ * A short run that goes as it should stays in the loop: little code runs between its
+ * faults and what follows them.
+ */
+static inline __attribute__((always_inline)) void do_touch_run(struct engine *e, const uint64_t *op,
+                                                               uint64_t head)
+{
+	uint64_t address = address_of(e, op, head);
+	uint64_t stride = (op[2] >> 32) * PAGE_BYTES;
+	uint64_t count = (uint32_t)op[2], start = address;
+
+	if (likely(count && count <= RUN_CHUNK && !plan_head_errno(head) &&
+	           engine_state()->fill == FILL_ZERO)) {
+		if (likely(!plain_run(&address, stride, address + count * stride, head))) {
+			e->self->touches += count;
+			return;
+		}
+		/* The one that failed, and those behind it. */
+		e->self->touches += (address - start) / stride;
+		count -= (address - start) / stride;
+	}
+	touch_chunks(e, address, stride, count, head);
 }
 
 /* What gives up the stream, or another task's: not timed as calls. Returns false at its end. */
