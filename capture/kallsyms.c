@@ -13,44 +13,59 @@
 #include "capture/sysfile.h"
 #include "common/cleanup.h"
 
-/* false: not a symbol of the kernel itself. */
-static bool parse_line(char *line, uint64_t *address, char *type, const char **name)
+/* false: not a symbol. The line is cut up. */
+static bool parse_line(char *line, struct kallsyms_symbol *s)
 {
 	char *end;
 
 	errno = 0;
-	*address = strtoull(line, &end, 16);
+	s->address = strtoull(line, &end, 16);
 	if (errno || end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
 		return false;
-	*type = end[1];
-	*name = end + 3;
+	s->type = end[1];
+	s->name = end + 3;
 	end += 3 + strcspn(end + 3, " \t\n");
-	if (*end && strchr(end, '['))
-		return false;
+	s->module = *end && strchr(end, '[');
 	*end = '\0';
-	return **name;
+	return *s->name;
+}
+
+int kallsyms_each_code(int (*each)(void *data, const struct kallsyms_symbol *s), void *data)
+{
+	_cleanup_fclose_ FILE *f = sysfile_open("/proc/kallsyms");
+	char line[1024];
+	int r = 0;
+
+	if (!f)
+		return error_errno();
+	while (r == 0 && fgets(line, sizeof(line), f)) {
+		struct kallsyms_symbol s;
+
+		if (!parse_line(line, &s))
+			return -EBADMSG;
+		if (strchr("tTwW", s.type))
+			r = each(data, &s);
+	}
+	return r == 0 && ferror(f) ? -EIO : r;
+}
+
+struct named {
+	int (*each)(void *data, const char *name, uint64_t address);
+	void *data;
+};
+
+static int each_named(void *data, const struct kallsyms_symbol *s)
+{
+	const struct named *n = data;
+
+	return s->module ? 0 : n->each(n->data, s->name, s->address);
 }
 
 int kallsyms_each(int (*each)(void *data, const char *name, uint64_t address), void *data)
 {
-	_cleanup_fclose_ FILE *f = sysfile_open("/proc/kallsyms");
-	char line[1024];
+	struct named n = { each, data };
 
-	if (!f)
-		return error_errno();
-	while (fgets(line, sizeof(line), f)) {
-		uint64_t address;
-		const char *name;
-		char type;
-		int r;
-
-		if (!parse_line(line, &address, &type, &name) || !strchr("tTwW", type))
-			continue;
-		r = each(data, name, address);
-		if (r < 0)
-			return r;
-	}
-	return ferror(f) ? -EIO : 0;
+	return kallsyms_each_code(each_named, &n);
 }
 
 struct ranges {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names of the kernel's functions, one after another; modules are left out. */
+/* /proc/kallsyms: the names of the kernel's functions, one after another. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +8,21 @@
 
 #include "common/error.h"
 
+struct kallsyms_symbol {
+	uint64_t address; /* 0 where they are hidden */
+	const char *name; /* until each() returns */
+	char type; /* one of tTwW: code; capital letters are global */
+	bool module;
+};
+
 /*
- * Calls each() for every function in the order of their addresses, which are all 0 where
- * they are hidden. A negative value of each() ends it and is returned. -ENOENT: no table.
+ * Calls each() for every function, those of the kernel first and by address. What it returns
+ * ends it if not 0, and is returned. -EBADMSG: a line is not understood; -errno: no such file.
  */
+int kallsyms_each_code(int (*each)(void *data, const struct kallsyms_symbol *s),
+                       void *data) _must_check_ _nonnull_args_(1);
+
+/* The same without those of modules. */
 int kallsyms_each(int (*each)(void *data, const char *name, uint64_t address),
                   void *data) _must_check_ _nonnull_args_(1);
 

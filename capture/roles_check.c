@@ -14,6 +14,7 @@ struct presence {
 	const char **names; /* of all rows, sorted */
 	bool *present; /* by index of names */
 	size_t count;
+	bool any; /* the kernel names functions at all */
 };
 
 static int compare_names(const void *a, const void *b)
@@ -29,13 +30,15 @@ static size_t find_name(const struct presence *p, const char *name)
 	return at ? (size_t)(at - p->names) : p->count;
 }
 
-static int note_symbol(void *data, const char *symbol, uint64_t address)
+/* Those of modules too: what a role names may be built as one. */
+static int note_symbol(void *data, const struct kallsyms_symbol *s)
 {
 	struct presence *p = data;
 	char name[128];
 	size_t i;
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(symbol, "."), symbol);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(s->name, "."), s->name);
+	p->any = true;
 	i = find_name(p, name);
 	if (i < p->count)
 		p->present[i] = true;
@@ -62,6 +65,8 @@ static bool any_present(const struct presence *p, const char *names)
 
 static int presence_new(struct presence *p)
 {
+	int r;
+
 	p->rows = role_functions(&p->count);
 	p->names = calloc(p->count, sizeof(*p->names));
 	p->present = calloc(p->count, sizeof(*p->present));
@@ -70,7 +75,8 @@ static int presence_new(struct presence *p)
 	for (size_t i = 0; i < p->count; i++)
 		p->names[i] = p->rows[i].name;
 	qsort(p->names, p->count, sizeof(*p->names), compare_names);
-	return kallsyms_each(note_symbol, p);
+	r = kallsyms_each_code(note_symbol, p);
+	return r < 0 ? r : p->any ? 0 : -ENOENT;
 }
 
 int roles_check_each(uint16_t kernel,

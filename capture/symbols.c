@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/kallsyms as a sorted table. A line is "address type name", with "\t[module]"
- * for modules. A function ends where the next symbol begins; data of the kernel lies
- * behind all of its code, but a module's next neighbour may be far away, which
- * makes a wrong name possible only for code that has no name at all.
+ * /proc/kallsyms as a sorted table. A function ends where the next symbol begins; data of the
+ * kernel lies behind all of its code, but a module's next neighbour may be far away, which makes a
+ * wrong name possible only for code that has no name at all.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/kallsyms.h"
 #include "capture/symbols.h"
-#include "capture/sysfile.h"
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/bytes.h"
@@ -31,27 +30,6 @@ struct symbols {
 	size_t count, room;
 	struct buffer names;
 };
-
-/* The parts of a line; false: not one. The line is cut up. */
-static bool parse_line(char *line, uint64_t *address, char *type, const char **name)
-{
-	char *end, *word;
-
-	errno = 0;
-	*address = strtoull(line, &end, 16);
-	if (errno || end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
-		return false;
-	*type = end[1];
-	word = end + 3;
-	word[strcspn(word, " \t\n")] = '\0';
-	*name = word;
-	return *word;
-}
-
-static bool is_code(char type)
-{
-	return strchr("tTwW", type);
-}
 
 static int add(struct symbols *s, uint64_t address, bool global, const char *name)
 {
@@ -91,43 +69,34 @@ static void sort_unique(struct symbols *s)
 	s->count = kept;
 }
 
-static int read_table(struct symbols *s, FILE *f)
+struct table {
+	struct symbols *symbols;
+	bool shown; /* addresses are not hidden */
+};
+
+static int take_symbol(void *data, const struct kallsyms_symbol *s)
 {
-	bool shown = false;
-	char line[1024];
+	struct table *t = data;
 
-	while (fgets(line, sizeof(line), f)) {
-		uint64_t address;
-		const char *name;
-		char type;
-		int r;
+	t->shown |= s->address != 0;
+	return add(t->symbols, s->address, s->type == 'T', s->name);
+}
 
-		if (!parse_line(line, &address, &type, &name))
-			return -EBADMSG;
-		if (!is_code(type))
-			continue;
-		shown |= address != 0;
-		r = add(s, address, type == 'T', name);
-		if (r < 0)
-			return r;
-	}
-	if (ferror(f))
-		return error_errno();
-	return !s->count ? -ENOENT : shown ? 0 : -EPERM;
+static int read_table(struct symbols *s)
+{
+	struct table t = { .symbols = s };
+	int r = kallsyms_each_code(take_symbol, &t);
+
+	if (r < 0)
+		return r;
+	return !s->count ? -ENOENT : t.shown ? 0 : -EPERM;
 }
 
 int symbols_new(struct symbols **out)
 {
-	_cleanup_fclose_ FILE *f = sysfile_open(KALLSYMS);
-	struct symbols *s;
-	int r;
+	struct symbols *s = calloc(1, sizeof(*s));
+	int r = s ? read_table(s) : -ENOMEM;
 
-	if (!f)
-		return error_errno();
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return -ENOMEM;
-	r = read_table(s, f);
 	if (r < 0) {
 		symbols_free(s);
 		return r;
@@ -147,27 +116,26 @@ struct symbols *symbols_free(struct symbols *s)
 	return NULL;
 }
 
+/* 1: that is enough. */
+static int look_at(void *data, const struct kallsyms_symbol *s)
+{
+	int *seen = data;
+
+	if (s->address) {
+		*seen = 0;
+		return 1;
+	}
+	return ++*seen == LOOK_FUNCTIONS;
+}
+
 /* -EPERM if the first functions have no addresses; data of CPUs lies at low ones in any case. */
 static int look(void)
 {
-	_cleanup_fclose_ FILE *f = sysfile_open(KALLSYMS);
-	int seen = 0;
-	char line[1024];
+	int seen = 0, r = kallsyms_each_code(look_at, &seen);
 
-	if (!f)
-		return error_errno();
-	while (seen < LOOK_FUNCTIONS && fgets(line, sizeof(line), f)) {
-		uint64_t address;
-		const char *name;
-		char type;
-
-		if (!parse_line(line, &address, &type, &name))
-			return -EBADMSG;
-		if (is_code(type) && address)
-			return 0;
-		seen += is_code(type);
-	}
-	return seen ? -EPERM : -ENOENT;
+	if (r < 0)
+		return r;
+	return seen ? -EPERM : r ? 0 : -ENOENT;
 }
 
 int symbols_explain(char *why, size_t size)
