@@ -44,18 +44,21 @@ static int count(struct lock_figures *f, const char *role, enum role_side side, 
 }
 
 /* NULL: unresolved. */
-static int count_role(struct entries_sum *s, const char *role, unsigned flags, double hits)
+static int count_role(struct entries_sum *s, const char *caller, const char *role, unsigned flags,
+                      double hits)
 {
 	bool interrupt = flags & IN_INTERRUPT;
-	int r;
+	int r = 0;
 
 	s->total += hits;
 	s->interrupts += interrupt ? hits : 0;
 	if (!role) {
 		s->unresolved += hits;
 		role = "unresolved";
+		r = lock_figures_unresolved(s->figures, caller, hits);
 	}
-	r = count(s->figures, role, ROLE_SIDE_NONE, NULL, hits);
+	if (r >= 0)
+		r = count(s->figures, role, ROLE_SIDE_NONE, NULL, hits);
 	if (r >= 0 && interrupt && role_is_memory(role))
 		r = count(&s->in_interrupts, role, ROLE_SIDE_NONE, NULL, hits);
 	/* One lock, two roles: their sum is what lock_stat has. */
@@ -76,7 +79,7 @@ static int add_caller(struct entries_sum *s, const struct hist_entry *e)
 	role = role_name_of_stack(stack, 2, s->kernel, &row);
 	if (role_is_lock_code(e->caller) && !role_is_helper(e->caller))
 		role = INTERNAL;
-	r = count_role(s, role, e->flags, (double)e->hits);
+	r = count_role(s, e->caller, role, e->flags, (double)e->hits);
 	/* Sides of the others come with their stacks. */
 	if (r >= 0 && row && row->side && !(s->stacks && role_wants_stack(row->role)))
 		r = count(s->figures, row->role, row->side, NULL, (double)e->hits);
@@ -113,7 +116,7 @@ static int add_stack(struct entries_sum *s, const struct hist_entry *e)
 
 	role = role_name_of_stack(stack, frames, s->kernel, &row);
 	if (role_is_helper(e->caller))
-		r = count_role(s, role, 0, (double)e->hits);
+		r = count_role(s, frames > 2 ? stack[2] : e->caller, role, 0, (double)e->hits);
 	if (r < 0 || !row)
 		return r;
 	path = role_path_of_stack(stack, frames);

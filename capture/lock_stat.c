@@ -234,7 +234,9 @@ int lock_stat_parse(char *text, uint16_t kernel, struct lock_figures *out, unsig
 		role = role_of_class(row.name, kernel);
 		all += (double)row.acquisitions;
 		unresolved += role ? 0 : (double)row.acquisitions;
-		r = add_row(out, role ? role : "unresolved", &row);
+		r = role ? 0 : lock_figures_unresolved(out, row.name, (double)row.acquisitions);
+		if (r >= 0)
+			r = add_row(out, role ? role : "unresolved", &row);
 		if (r < 0)
 			return r;
 	}

@@ -238,6 +238,11 @@ static void fill(struct lock_figure *f, const struct stack_sum *sum, const void 
 	f->wait += sum->wait;
 }
 
+static double wait_of(const struct stack_sum *sum)
+{
+	return sum->wait;
+}
+
 static void write_note(const struct contention *c, struct lock_figures *out)
 {
 	const char *kind = settings_spinlock_kind();
@@ -259,6 +264,8 @@ static int contention_read(void *state, struct lock_figures *out)
 	struct perf_loss loss;
 	int r = stack_roles_figures(c->roles, out, fill, NULL);
 
+	if (r >= 0)
+		r = stack_roles_unresolved(c->roles, out, wait_of);
 	if (r < 0) {
 		log_error("contention: out of memory");
 		return r;

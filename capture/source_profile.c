@@ -215,12 +215,19 @@ static double unresolved(const struct profile *p)
 	return all > 0 ? none / all : 0;
 }
 
+static double samples_of(const struct stack_sum *sum)
+{
+	return sum->in_lock ? (double)sum->count : 0;
+}
+
 static int profile_read(void *state, struct lock_figures *out)
 {
 	struct profile *p = state;
 	struct perf_loss loss;
 	int r = stack_roles_figures(p->roles, out, fill, p);
 
+	if (r >= 0)
+		r = stack_roles_unresolved(p->roles, out, samples_of);
 	if (r < 0) {
 		log_error("profile: out of memory");
 		return r;

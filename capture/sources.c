@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of lock sources, and the figures they fill in. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture/sources.h"
+#include "common/array.h"
 
 extern const struct source source_lock_stat, source_contention, source_entries, source_profile;
 
@@ -23,6 +25,7 @@ const struct source *source_find(const char *name)
 void lock_figures_clear(struct lock_figures *f)
 {
 	free(f->items);
+	free(f->names);
 	free(f->unseen);
 	*f = (struct lock_figures){ 0 };
 }
@@ -54,6 +57,25 @@ struct lock_figure *lock_figures_at(struct lock_figures *f, const char *role, en
 		                                .hold = -1,
 		                                .share = -1 };
 	return &items[f->count++];
+}
+
+int lock_figures_unresolved(struct lock_figures *f, const char *name, double amount)
+{
+	struct lock_unresolved *u;
+	int r;
+
+	for (size_t i = 0; i < f->name_count; i++)
+		if (!strncmp(f->names[i].name, name, sizeof(u->name) - 1)) {
+			f->names[i].amount += amount;
+			return 0;
+		}
+	r = array_grow((void **)&f->names, f->name_count, &f->name_room, sizeof(*u));
+	if (r < 0)
+		return r;
+	u = &f->names[f->name_count++];
+	snprintf(u->name, sizeof(u->name), "%s", name);
+	u->amount = amount;
+	return 0;
 }
 
 int lock_figures_unseen(struct lock_figures *f, const char *role)

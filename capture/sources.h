@@ -20,6 +20,13 @@ struct lock_figure {
 	double share; /* of CPU time, 0 to 1 */
 };
 
+/* What matched no role: a function, or a lock class; how much of it, in the unit of `unresolved`.
+ */
+struct lock_unresolved {
+	char name[64];
+	double amount;
+};
+
 struct lock_figures {
 	struct lock_figure *items;
 	size_t count;
@@ -27,6 +34,8 @@ struct lock_figures {
 	                     missed probes */
 	double unresolved; /* share of what was seen (acquisitions, wait or samples) that matched no
 	                      role */
+	struct lock_unresolved *names; /* what that was, by lock_figures_unresolved() */
+	size_t name_count, name_room;
 	const char **unseen; /* roles that could not be observed on this kernel, by
 	                        lock_figures_unseen() */
 	size_t unseen_count;
@@ -41,6 +50,10 @@ void lock_figures_clear(struct lock_figures *f) _nonnull_;
  */
 struct lock_figure *lock_figures_at(struct lock_figures *f, const char *role, enum role_side side,
                                     const char *path) _nonnull_args_(1, 2);
+
+/* Adds to what matched no role. Copies the name, cut to what fits. -ENOMEM. */
+int lock_figures_unresolved(struct lock_figures *f, const char *name,
+                            double amount) _must_check_ _nonnull_;
 
 /* Says so of a role, whose absence would mean 0 otherwise. Borrows it. -ENOMEM. */
 int lock_figures_unseen(struct lock_figures *f, const char *role) _must_check_ _nonnull_;

@@ -50,8 +50,8 @@ struct stack_roles *stack_roles_free(struct stack_roles *s)
 
 static bool same(const struct stack_sum *a, const struct stack_sum *b)
 {
-	return a->side == b->side && a->in_lock == b->in_lock && !strcmp(a->role, b->role) &&
-	       !strcmp(a->path, b->path);
+	return a->side == b->side && a->in_lock == b->in_lock && a->where == b->where &&
+	       !strcmp(a->role, b->role) && !strcmp(a->path, b->path);
 }
 
 static int find_sum(struct stack_roles *s, const struct stack_sum *wanted)
@@ -76,6 +76,14 @@ static const char *name_of(const struct stack_roles *s, const uint64_t *chain, s
 	return name ? name : NO_NAME;
 }
 
+static const char *innermost(const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], NO_NAME) && !role_is_lock_code(names[i]))
+			return names[i];
+	return NO_NAME;
+}
+
 /* Of a stack that ends in an unlock function, what it lets go; else by who takes the lock. */
 static void set_role(struct stack_sum *sum, const char *const *names, size_t count, uint16_t kernel)
 {
@@ -88,8 +96,10 @@ static void set_role(struct stack_sum *sum, const char *const *names, size_t cou
 		return;
 	}
 	sum->role = role_name_of_stack(names, count, kernel, &f);
-	if (!sum->role)
+	if (!sum->role) {
 		sum->role = "unresolved";
+		sum->where = innermost(names, count);
+	}
 	sum->side = f ? f->side : ROLE_SIDE_NONE;
 }
 
@@ -212,6 +222,17 @@ int stack_roles_load(struct stack_roles **out, struct symbols **symbols)
 	if (r < 0)
 		log_error("%s", why);
 	return r < 0 ? r : stack_roles_new(out, *symbols, role_kernel(u.release));
+}
+
+int stack_roles_unresolved(const struct stack_roles *s, struct lock_figures *out,
+                           double (*amount)(const struct stack_sum *sum))
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->count && r >= 0; i++)
+		if (s->sums[i].where && amount(&s->sums[i]) > 0)
+			r = lock_figures_unresolved(out, s->sums[i].where, amount(&s->sums[i]));
+	return r;
 }
 
 double stack_roles_unresolved_wait(const struct stack_roles *s)

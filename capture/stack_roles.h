@@ -10,6 +10,8 @@
 
 struct stack_sum {
 	const char *role; /* "unresolved" for none */
+	const char
+		*where; /* if unresolved the innermost function that is no lock code, else NULL */
 	enum role_side side;
 	const char *path; /* of role_path_of_stack() */
 	bool in_lock; /* the innermost function is lock code */
@@ -44,6 +46,10 @@ typedef void stack_roles_fill_fn(struct lock_figure *f, const struct stack_sum *
 int stack_roles_figures(const struct stack_roles *s, struct lock_figures *out,
                         stack_roles_fill_fn *fill, const void *context) _must_check_
 	_nonnull_args_(1, 2, 3);
+
+/* Names what matched no role, by functions, with amount() of each sum; 0 is left out. -ENOMEM. */
+int stack_roles_unresolved(const struct stack_roles *s, struct lock_figures *out,
+                           double (*amount)(const struct stack_sum *sum)) _must_check_ _nonnull_;
 
 /* Symbols and kernel of the running machine. Prints its line on failure. */
 int stack_roles_load(struct stack_roles **out, struct symbols **symbols) _must_check_ _nonnull_;

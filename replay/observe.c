@@ -106,8 +106,10 @@ struct observer *observer_free(struct observer *o)
 	if (!o)
 		return NULL;
 	observer_close(o);
-	for (size_t i = 0; i < o->all_count; i++)
+	for (size_t i = 0; i < o->all_count; i++) {
 		json_decref(o->all[i].unseen);
+		json_decref(o->all[i].unresolved_in);
+	}
 	o->options.journal = journal_free(o->options.journal);
 	free(o);
 	return NULL;

@@ -14,6 +14,7 @@ struct observed {
 	uint64_t dropped; /* of all repetitions */
 	json_t *unseen; /* names of roles, of any repetition; NULL: none */
 	double unresolved; /* the most of any repetition */
+	json_t *unresolved_in; /* what it was there, heaviest first; NULL: nothing */
 	bool has_row;
 };
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/cleanup.h"
@@ -10,6 +11,7 @@
 #include "replay/pass_units.h"
 
 #define MAX_NAME 200
+#define NAMED_MOST 5 /* of what matched no role */
 #define HUGE_PAGE_ORDER 9 /* of x86-64 */
 
 bool observe_name(char *out, size_t size, const struct lock_figure *f, const char *measure)
@@ -127,6 +129,32 @@ static int note_unseen(struct observed *seen, const struct lock_figures *figures
 	return 0;
 }
 
+static int heavier(const void *a, const void *b)
+{
+	const struct lock_unresolved *x = a, *y = b;
+
+	return (x->amount < y->amount) - (x->amount > y->amount);
+}
+
+/* Of the repetition that has the most of it. */
+static int note_unresolved(struct observed *seen, struct lock_figures *figures)
+{
+	json_t *list;
+
+	if (figures->unresolved <= seen->unresolved)
+		return 0;
+	list = json_array();
+	seen->unresolved = figures->unresolved;
+	json_decref(seen->unresolved_in);
+	seen->unresolved_in = list;
+	if (figures->name_count)
+		qsort(figures->names, figures->name_count, sizeof(*figures->names), heavier);
+	for (size_t i = 0; i < figures->name_count && i < NAMED_MOST; i++)
+		if (json_array_append_new(list, json_string(figures->names[i].name)) < 0)
+			return -ENOMEM;
+	return list ? 0 : -ENOMEM;
+}
+
 int observer_row(struct observer *o, struct result *r, unsigned round, unsigned order,
                  const struct observe_units *units)
 {
@@ -136,12 +164,12 @@ int observer_row(struct observer *o, struct result *r, unsigned round, unsigned 
 
 	if (e >= 0) {
 		seen->dropped += figures.dropped;
-		if (figures.unresolved > seen->unresolved)
-			seen->unresolved = figures.unresolved;
 		memcpy(seen->note, figures.note, sizeof(seen->note));
 		seen->has_row = true;
 		e = note_unseen(seen, &figures);
 	}
+	if (e >= 0)
+		e = note_unresolved(seen, &figures);
 	if (e >= 0)
 		e = result_row(r, 0, round, seen->source->name);
 	if (e >= 0 && order)
@@ -165,9 +193,10 @@ static json_t *describe(const struct observer *o, const struct observed *seen)
 	if (!is_used(o, seen))
 		return json_pack("{s:s, s:b, s:s}", "name", seen->source->name, "used", 0, "why",
 		                 seen->why);
-	return json_pack("{s:s, s:b, s:I, s:f, s:s, s:O*}", "name", seen->source->name, "used", 1,
-	                 "dropped", (json_int_t)seen->dropped, "unresolved", seen->unresolved,
-	                 "note", seen->note, "unseen", seen->unseen);
+	return json_pack("{s:s, s:b, s:I, s:f, s:O*, s:s, s:O*}", "name", seen->source->name,
+	                 "used", 1, "dropped", (json_int_t)seen->dropped, "unresolved",
+	                 seen->unresolved, "unresolved_in", seen->unresolved_in, "note", seen->note,
+	                 "unseen", seen->unseen);
 }
 
 int observer_provenance(const struct observer *o, json_t *sources)

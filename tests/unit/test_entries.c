@@ -179,6 +179,8 @@ static void test_sums_by_role_side_and_path(void **state)
 	assert_true(acquisitions(&f, "deferred-split", ROLE_SIDE_UNMAP, "madvise") == 4);
 	assert_true(acquisitions(&f, "deferred-split", ROLE_SIDE_ALLOC, "fault") == 1);
 	assert_true(f.unresolved > 0.00502 && f.unresolved < 0.00503);
+	assert_int_equal(f.name_count, 1);
+	assert_string_equal(f.names[0].name, "frobnicate");
 	assert_int_equal(f.dropped, 0);
 	lock_figures_clear(&f);
 }

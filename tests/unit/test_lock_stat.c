@@ -179,6 +179,9 @@ static void test_unresolved(void **state)
 	                 0);
 	assert_true(f.unresolved == 0.25);
 	assert_true(figure(&f, "unresolved")->acquisitions == 25);
+	assert_int_equal(f.name_count, 1);
+	assert_string_equal(f.names[0].name, "&nobody->knows");
+	assert_true(f.names[0].amount == 25);
 	lock_figures_clear(&f);
 }
 

@@ -187,6 +187,34 @@ static void fill(struct lock_figure *f, const struct stack_sum *sum, const void 
 	f->contentions = (f->contentions < 0 ? 0 : f->contentions) + (double)sum->count;
 }
 
+static double count_of(const struct stack_sum *sum)
+{
+	return (double)sum->count;
+}
+
+static void test_unresolved_is_named_by_the_innermost_function(void **state)
+{
+	const uint64_t unknown[] = { 0xffffffff81001010, 0xffffffff81008010 };
+	const uint64_t nameless[] = { 0x1000 }, lru[] = { 0xffffffff81001010, 0xffffffff81002010 };
+	struct symbols *s = load(TABLE);
+	struct lock_figures f = { 0 };
+	struct stack_roles *roles;
+
+	assert_int_equal(stack_roles_new(&roles, s, ROLE_KERNEL(6, 12)), 0);
+	for (int i = 0; i < 2; i++) {
+		stack_roles_sum(roles, (size_t)stack_roles_place(roles, unknown, 2))->count += 3;
+		stack_roles_sum(roles, (size_t)stack_roles_place(roles, lru, 2))->count += 5;
+	}
+	stack_roles_sum(roles, (size_t)stack_roles_place(roles, nameless, 1))->count = 0;
+	assert_int_equal(stack_roles_unresolved(roles, &f, count_of), 0);
+	assert_int_equal(f.name_count, 1);
+	assert_string_equal(f.names[0].name, "nobody_knows");
+	assert_true(f.names[0].amount == 6);
+	lock_figures_clear(&f);
+	stack_roles_free(roles);
+	symbols_free(s);
+}
+
 static void test_figures(void **state)
 {
 	const uint64_t lock[] = { 0xffffffff81001010, 0xffffffff81002010 };
@@ -218,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_roles_of_stacks),
 		cmocka_unit_test(test_return_addresses),
 		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_unresolved_is_named_by_the_innermost_function),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);
