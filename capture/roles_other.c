@@ -87,6 +87,8 @@ const struct role_other role_table_others[] = {
 	{ "copy_process", "tasks" },
 	{ "*wait_consider_task", "tasks" },
 	{ "do_wait*", "tasks" },
+	{ "__do_wait", "tasks" },
+	{ "do_sigtimedwait", "tasks" },
 	{ "*release_task*", "tasks" },
 	{ "exit_*", "tasks" },
 	{ "alloc_pid", "tasks" },
@@ -152,6 +154,7 @@ const struct role_other role_table_others[] = {
 	{ "*mntput*", "vfs" },
 	{ "*_fs*", "vfs" },
 	{ "pipe_*", "vfs" },
+	{ "anon_pipe_*", "vfs" },
 	{ "*_pipe*", "vfs" },
 	{ "*splice*", "vfs" },
 	{ "*proc_*", "vfs" },
@@ -225,6 +228,7 @@ const struct role_other role_table_others[] = {
 	{ "*trace*", "trace" },
 	{ "*perf*", "trace" },
 	{ "*kprobe*", "trace" },
+	{ "*uprobe*", "trace" },
 	{ "*ring_buffer*", "trace" },
 	{ "rb_*", "trace" },
 	{ "*bpf*", "trace" },
@@ -260,6 +264,9 @@ const struct role_other role_table_others[] = {
 	{ "k*_get", "other" },
 	{ "device_*", "other" },
 	{ "*ratelimit*", "other" },
+	/* Mutexes that are only near memory: who drains caches of folios, who advises. */
+	{ "__lru_add_drain_all", "other" },
+	{ "generic_fadvise", "other" },
 };
 
 const size_t role_table_others_count = ARRAY_SIZE(role_table_others);

@@ -167,6 +167,7 @@ const struct role_function role_table_functions[] = {
 	{ "mmap_write_lock", ROLE, NONE, TAKES, SEM, IN("exit_mmap") },
 	{ "mmap_write_lock_killable", ROLE, NONE, TAKES, SEM, IN("__vm_munmap") },
 	{ "do_user_addr_fault", ROLE, NONE, CHECKS, SEM, IN("exc_page_fault") },
+	{ "__vmf_anon_prepare", ROLE, NONE, CHECKS, SEM, FROM(6, 11), NEEDS("PER_VMA_LOCK") },
 	{ "exc_page_fault", ROLE, NONE, CHECKS, SEM },
 	{ "lock_mm_and_find_vma", ROLE, NONE, CHECKS, SEM, FROM(6, 1) },
 	{ "__vm_munmap", ROLE, NONE, TAKES, SEM },
@@ -233,6 +234,15 @@ const struct role_function role_table_functions[] = {
 	{ "lock_vma_under_rcu", ROLE, NONE, CHECKS, SEM, FROM(6, 4), NEEDS("PER_VMA_LOCK") },
 	{ "__vma_start_write", ROLE, NONE, CHECKS, SEM, FROM(6, 4), NEEDS("PER_VMA_LOCK"),
 	  IN("mprotect_fixup") },
+	/* vma_start_write() is inlined in them until it became a call. */
+	{ "free_pgtables", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14), NEEDS("PER_VMA_LOCK") },
+	{ "__split_vma", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14), NEEDS("PER_VMA_LOCK") },
+	{ "vma_expand", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14), NEEDS("PER_VMA_LOCK") },
+	{ "vma_shrink", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14), NEEDS("PER_VMA_LOCK") },
+	{ "vma_merge_existing_range", ROLE, NONE, CHECKS, SEM, FROM(6, 12), UNTIL(6, 14),
+	  NEEDS("PER_VMA_LOCK") },
+	{ "vms_gather_munmap_vmas", ROLE, NONE, CHECKS, SEM, FROM(6, 12), UNTIL(6, 14),
+	  NEEDS("PER_VMA_LOCK") },
 
 #undef ROLE
 #define ROLE "anon-vma"
