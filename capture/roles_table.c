@@ -235,7 +235,8 @@ const struct role_function role_table_functions[] = {
 	{ "__vma_start_write", ROLE, NONE, CHECKS, SEM, FROM(6, 4), NEEDS("PER_VMA_LOCK"),
 	  IN("mprotect_fixup") },
 	/* vma_start_write() is inlined in them until it became a call. */
-	{ "free_pgtables", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14), NEEDS("PER_VMA_LOCK") },
+	{ "free_pgtables", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14),
+	  NEEDS("PER_VMA_LOCK") },
 	{ "__split_vma", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14), NEEDS("PER_VMA_LOCK") },
 	{ "vma_expand", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14), NEEDS("PER_VMA_LOCK") },
 	{ "vma_shrink", ROLE, NONE, CHECKS, SEM, FROM(6, 4), UNTIL(6, 14), NEEDS("PER_VMA_LOCK") },

@@ -19,17 +19,38 @@
 #define SLOT_SHIFT 30
 #define SLOT (1ULL << SLOT_SHIFT)
 #define CLUSTER_GAP 16 /* slots: wider gaps part two clusters */
+#define TOP_ENTRY (1ULL << 39) /* x86-64: of the page table of level 4; of 5 levels the second */
 #define CLUSTERS_END 0x380000000000ULL /* 56 TiB */
 #define MAX_LOOKS 64 /* at free blocks, per mapping */
 #define ALIGNED_END 0x480000000000ULL /* 72 TiB */
 
+/*
+ * The first address from at on with the phase of start in what one entry of the top page
+ * table covers, in an entry that the cluster before is in only if it was in the recording.
+ * Page tables are then shared as they were: an unmap frees, and walks, as many.
+ */
+static uint64_t in_step(const struct group *g, uint64_t start, uint64_t at)
+{
+	const struct cluster *before = g->cluster_count ? &g->clusters[g->cluster_count - 1] : NULL;
+	uint64_t to = align_down(at, TOP_ENTRY) + start % TOP_ENTRY;
+
+	if (to < at)
+		to += TOP_ENTRY;
+	if (before && (before->end - 1) / TOP_ENTRY != start / TOP_ENTRY &&
+	    (at - SLOT - 1) / TOP_ENTRY == to / TOP_ENTRY)
+		to += TOP_ENTRY;
+	return to;
+}
+
 /* Gives a cluster its place; at is the end of the one before. */
-static int add_cluster(struct group *g, uint64_t first, uint64_t last, uint64_t *at)
+static int add_cluster(struct group *g, uint64_t first, uint64_t last, bool close, uint64_t *at)
 {
 	uint64_t bytes = (last - first) << SLOT_SHIFT;
 	int r;
 
-	if (bytes + SLOT > CLUSTERS_END - *at)
+	if (!close)
+		*at = in_step(g, first << SLOT_SHIFT, *at);
+	if (*at > CLUSTERS_END || bytes + SLOT > CLUSTERS_END - *at)
 		return -E2BIG;
 	r = array_grow((void **)&g->clusters, g->cluster_count, &g->cluster_room,
 	               sizeof(*g->clusters));
@@ -44,15 +65,17 @@ static int add_cluster(struct group *g, uint64_t first, uint64_t last, uint64_t 
 	return 0;
 }
 
-int place_group(struct compile *c, struct group *g)
+/* close: one behind the other, whatever page tables they share. */
+static int place_clusters(struct group *g, bool close)
 {
 	uint64_t at = CLUSTER_BASE, first = 0, last = 0;
 	const struct range *n;
 	int r = 0;
 
+	g->cluster_count = 0;
 	for (n = ranges_find(&g->slots, 0); r >= 0 && n; n = ranges_find(&g->slots, n->end)) {
 		if (last && n->start - last > CLUSTER_GAP) {
-			r = add_cluster(g, first, last, &at);
+			r = add_cluster(g, first, last, close, &at);
 			last = 0;
 		}
 		if (!last)
@@ -60,7 +83,16 @@ int place_group(struct compile *c, struct group *g)
 		last = n->end;
 	}
 	if (r >= 0 && last)
-		r = add_cluster(g, first, last, &at);
+		r = add_cluster(g, first, last, close, &at);
+	return r;
+}
+
+int place_group(struct compile *c, struct group *g)
+{
+	int r = place_clusters(g, false);
+
+	if (r == -E2BIG)
+		r = place_clusters(g, true);
 	ranges_clear(&g->slots);
 	if (r == -E2BIG)
 		log_error("%s: the addresses of task %u are spread over more than %llu TiB",

@@ -15,7 +15,32 @@ static void test_clusters_move_whole(void **state)
 	MAP(&s, 7, BASE + 8 * GIB, PAGE); /* the same cluster */
 	MAP(&s, 7, BASE - 200 * GIB, PAGE); /* another one, below */
 	compile_well(&s);
-	expect(&s, 0, "mmap 80000000 1000 /3; mmap 140000000 1000 /3; mmap 0 1000 /3");
+	/* Each in a 512 GiB of its own, where it was in its own. */
+	expect(&s, 0, "mmap 8140000000 1000 /3; mmap 8200000000 1000 /3; mmap 4e00000000 1000 /3");
+}
+
+static void test_clusters_share_page_tables_as_they_did(void **state)
+{
+	SCRIPT;
+
+	script_begin(&s);
+	MAP(&s, 7, BASE + 5 * GIB, PAGE);
+	MAP(&s, 7, BASE + 105 * GIB, PAGE); /* another cluster in the same 512 GiB */
+	MAP(&s, 7, BASE + 5 * 512 * GIB + 3 * GIB, PAGE);
+	compile_well(&s);
+	expect(&s, 0, "mmap 140000000 1000 /3; mmap 1a40000000 1000 /3; mmap 80c0000000 1000 /3");
+}
+
+/* More entries of the top page table than the window has: one behind the other instead. */
+static void test_many_clusters_are_placed_close(void **state)
+{
+	SCRIPT;
+
+	script_begin(&s);
+	for (unsigned i = 0; i < 110; i++)
+		MAP(&s, 7, BASE - i * 512 * GIB, PAGE);
+	compile_well(&s);
+	assert_int_equal(s.plan.header->counts.calls[CALL_MMAP], 110);
 }
 
 static void test_alignment_is_kept(void **state)
@@ -192,6 +217,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clusters_move_whole),
+		cmocka_unit_test(test_clusters_share_page_tables_as_they_did),
+		cmocka_unit_test(test_many_clusters_are_placed_close),
 		cmocka_unit_test(test_alignment_is_kept),
 		cmocka_unit_test(test_kernel_chooses_again),
 		cmocka_unit_test(test_followed_hints_and_fixed_stay_put),
