@@ -272,7 +272,6 @@ static int contention_read(void *state, struct lock_figures *out)
 	}
 	perf_rings_loss(c->rings, &loss);
 	out->dropped = loss.lost + loss.throttled + loss.damaged + c->strange;
-	out->unresolved = stack_roles_unresolved_wait(c->roles);
 	write_note(c, out);
 	return 0;
 }

@@ -199,22 +199,7 @@ static void fill(struct lock_figure *f, const struct stack_sum *sum, const void 
 		f->share += (double)sum->count / (double)p->busy;
 }
 
-/* Of the samples in lock code, those without a role. */
-static double unresolved(const struct profile *p)
-{
-	double all = 0, none = 0;
-
-	for (size_t i = 0; i < stack_roles_count(p->roles); i++) {
-		const struct stack_sum *sum = stack_roles_sum(p->roles, i);
-
-		if (!sum->in_lock)
-			continue;
-		all += (double)sum->count;
-		none += strcmp(sum->role, "unresolved") ? 0 : (double)sum->count;
-	}
-	return all > 0 ? none / all : 0;
-}
-
+/* Samples outside of lock code are nobody's. */
 static double samples_of(const struct stack_sum *sum)
 {
 	return sum->in_lock ? (double)sum->count : 0;
@@ -234,7 +219,6 @@ static int profile_read(void *state, struct lock_figures *out)
 	}
 	perf_rings_loss(p->rings, &loss);
 	out->dropped = loss.lost + loss.throttled + loss.damaged;
-	out->unresolved = unresolved(p);
 	snprintf(out->note, sizeof(out->note),
 	         p->hardware ? "%llu samples by CPU cycles"
 	                     : "%llu samples by the clock cpu-clock: time with interrupts off "

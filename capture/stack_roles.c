@@ -227,21 +227,19 @@ int stack_roles_load(struct stack_roles **out, struct symbols **symbols)
 int stack_roles_unresolved(const struct stack_roles *s, struct lock_figures *out,
                            double (*amount)(const struct stack_sum *sum))
 {
+	double all = 0, none = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < s->count && r >= 0; i++)
-		if (s->sums[i].where && amount(&s->sums[i]) > 0)
-			r = lock_figures_unresolved(out, s->sums[i].where, amount(&s->sums[i]));
-	return r;
-}
+	for (size_t i = 0; i < s->count && r >= 0; i++) {
+		const struct stack_sum *sum = &s->sums[i];
+		double part = amount(sum);
 
-double stack_roles_unresolved_wait(const struct stack_roles *s)
-{
-	double all = 0, none = 0;
-
-	for (size_t i = 0; i < s->count; i++) {
-		all += s->sums[i].wait;
-		none += strcmp(s->sums[i].role, "unresolved") ? 0 : s->sums[i].wait;
+		all += part;
+		if (!sum->where || part <= 0)
+			continue;
+		none += part;
+		r = lock_figures_unresolved(out, sum->where, part);
 	}
-	return all > 0 ? none / all : 0;
+	out->unresolved = all > 0 ? none / all : 0;
+	return r;
 }

@@ -47,11 +47,12 @@ int stack_roles_figures(const struct stack_roles *s, struct lock_figures *out,
                         stack_roles_fill_fn *fill, const void *context) _must_check_
 	_nonnull_args_(1, 2, 3);
 
-/* Names what matched no role, by functions, with amount() of each sum; 0 is left out. -ENOMEM. */
+/*
+ * Of the amount() of all sums the share that matched no role, and by which functions.
+ * -ENOMEM.
+ */
 int stack_roles_unresolved(const struct stack_roles *s, struct lock_figures *out,
                            double (*amount)(const struct stack_sum *sum)) _must_check_ _nonnull_;
 
 /* Symbols and kernel of the running machine. Prints its line on failure. */
 int stack_roles_load(struct stack_roles **out, struct symbols **symbols) _must_check_ _nonnull_;
-/* Of all waits, the share that matched no role. */
-double stack_roles_unresolved_wait(const struct stack_roles *s) _nonnull_;

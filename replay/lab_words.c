@@ -39,7 +39,7 @@ bool lab_lists_source(const char *list, const char *source)
 
 bool lab_part_sources(const char *list, enum lab_part part, char *out, size_t size)
 {
-	bool all = !strcmp(list, "all"), any = false;
+	bool any = false;
 
 	if (part == LAB_PART_ALL) {
 		snprintf(out, size, "%s", list);
@@ -49,7 +49,7 @@ bool lab_part_sources(const char *list, enum lab_part part, char *out, size_t si
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		size_t used = strlen(out);
 
-		if (parts[i].part != part || (!all && !is_listed(list, parts[i].source)))
+		if (parts[i].part != part || !lab_lists_source(list, parts[i].source))
 			continue;
 		snprintf(out + used, size - used, "%s%s", any ? "," : "", parts[i].source);
 		any = true;
