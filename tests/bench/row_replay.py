@@ -10,7 +10,7 @@ ASKED = 0.97
 ASKED_BOUND = 0.95
 ASKED_PLAN = 32
 PAIRS = 15
-OPERATIONS = 1_000_000 # of a side, in a pair
+OPERATIONS = 2_000_000 # of each side in a pair
 
 # Runs of each side in a pair: short ones in close turns, since what else a shared machine does
 # changes from one second to the next.
