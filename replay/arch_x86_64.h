@@ -19,14 +19,6 @@ extern const char __start_mmtape_engine[], __stop_mmtape_engine[];
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/*
- * The fence lets the branches that chose the call be decided first. Measured on Zen 4 with
- * small mmap and munmap calls: without it dozens of small functions of the kernel take 5 to
- * 10% longer. A row of jumps in its place helps as well, another place or size of the loop
- * does not: so it is what a wrong guess leaves to the kernel.
- */
-#define ENTER_KERNEL "lfence\n\tsyscall"
-
 static inline __attribute__((always_inline)) uint64_t
 raw_call6(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
@@ -35,7 +27,7 @@ raw_call6(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t 
 	register uint64_t r9 __asm__("r9") = f;
 	uint64_t result;
 
-	__asm__ volatile(ENTER_KERNEL
+	__asm__ volatile("syscall"
 	                 : "=a"(result)
 	                 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 	                 : "rcx", "r11", "memory");
@@ -49,7 +41,7 @@ static inline __attribute__((always_inline)) uint64_t raw_call5(long number, uin
 	register uint64_t r8 __asm__("r8") = e;
 	uint64_t result;
 
-	__asm__ volatile(ENTER_KERNEL
+	__asm__ volatile("syscall"
 	                 : "=a"(result)
 	                 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
 	                 : "rcx", "r11", "memory");
@@ -62,7 +54,7 @@ static inline __attribute__((always_inline)) uint64_t raw_call4(long number, uin
 	register uint64_t r10 __asm__("r10") = d;
 	uint64_t result;
 
-	__asm__ volatile(ENTER_KERNEL
+	__asm__ volatile("syscall"
 	                 : "=a"(result)
 	                 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
 	                 : "rcx", "r11", "memory");
@@ -74,7 +66,7 @@ static inline __attribute__((always_inline)) uint64_t raw_call3(long number, uin
 {
 	uint64_t result;
 
-	__asm__ volatile(ENTER_KERNEL
+	__asm__ volatile("syscall"
 	                 : "=a"(result)
 	                 : "0"(number), "D"(a), "S"(b), "d"(c)
 	                 : "rcx", "r11", "memory");
@@ -103,6 +95,12 @@ static inline __attribute__((always_inline)) uint64_t arch_ticks(void)
 
 	__asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
 	return (uint64_t)high << 32 | low;
+}
+
+/* Until all branches before it are decided. */
+static inline __attribute__((always_inline)) void arch_settle_branches(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
 }
 
 static inline __attribute__((always_inline)) void arch_pause(void)

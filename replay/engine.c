@@ -46,6 +46,13 @@ static inline __attribute__((always_inline)) uint64_t address_of(const struct en
 	return e->bases[plan_head_index(head)] + op[1];
 }
 
+/*
+ * mmap and munmap wait until the branches that chose them are decided. Measured on Zen 4 with
+ * small mappings: without that, dozens of small functions of the kernel take 5 to 10% longer.
+ * A row of jumps in the place of the fence helps as well, another place or size of the loop
+ * does not, so it is what a wrong guess leaves to the kernel. madvise comes in rows that are
+ * guessed well: there a fence would only cost its 2%.
+ */
 static inline __attribute__((always_inline)) unsigned do_mmap(struct engine *e, const uint64_t *op,
                                                               uint64_t head)
 {
@@ -53,9 +60,11 @@ static inline __attribute__((always_inline)) unsigned do_mmap(struct engine *e, 
 	bool chosen = plan_head_flags(head) & PLAN_CHOOSE;
 	uint64_t address = chosen ? 0 : e->bases[anchor] + op[1];
 	uint64_t fd = file ? engine_state()->file_fd + file - 1 : (uint64_t)-1;
-	uint64_t result = raw_call6(__NR_mmap, address, op[2], plan_head_small(head),
-	                            (uint32_t)op[3], fd, file ? op[4] : 0);
+	uint64_t result;
 
+	arch_settle_branches();
+	result = raw_call6(__NR_mmap, address, op[2], plan_head_small(head), (uint32_t)op[3], fd,
+	                   file ? op[4] : 0);
 	if (chosen) {
 		choose(e, anchor, result);
 		e->self->placed_aligned += !file && op[2] > HUGE_BYTES - PAGE_BYTES &&
@@ -241,6 +250,7 @@ do_operation(struct engine *e, const uint64_t *op, uint64_t head, enum plan_kind
 	case PLAN_MMAP:
 		return do_mmap(e, op, head);
 	case PLAN_MUNMAP:
+		arch_settle_branches();
 		check(e, head, raw_call2(__NR_munmap, address_of(e, op, head), op[2]), false);
 		return 3;
 	case PLAN_MADVISE:
