@@ -84,7 +84,7 @@ static uint64_t count_runs(const struct measuring *m)
 {
 	const struct pass_setup *s = &m->setup;
 	uint64_t sizes = s->sweep.count ? s->sweep.count : 1;
-	uint64_t passes = !s->no_time + observer_count(m->measured.observer);
+	uint64_t passes = !s->no_time + observer_passes(m->measured.observer);
 
 	return sizes * (s->warmup + s->repeat * passes);
 }

@@ -59,7 +59,9 @@ int measurement_open(struct measurement *m, const struct pass_setup *setup)
 	r = check_output(setup);
 	if (r >= 0)
 		r = settings_recover();
-	return r < 0 ? r : observer_new(&m->observer, setup->sources, setup->exclusive);
+	return r < 0 ? r
+	             : observer_new(&m->observer, setup->sources, setup->exclusive,
+	                            setup->together);
 }
 
 static int change_settings(struct measurement *m)

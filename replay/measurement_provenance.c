@@ -65,10 +65,13 @@ static json_t *list_text(const struct option_list *list)
 
 json_t *measurement_options(const struct pass_setup *s)
 {
-	return json_pack("{s:s, s:o, s:s, s:s, s:I}", "thp", s->thp ? s->thp : "", "mthp",
+	/* Left out where it is not given, so that results from before it compare with those. */
+	json_t *together = s->together ? json_true() : NULL;
+
+	return json_pack("{s:s, s:o, s:s, s:s, s:I, s:o*}", "thp", s->thp ? s->thp : "", "mthp",
 	                 list_text(&s->mthp), "mthp_sweep", s->sweep_text ? s->sweep_text : "",
 	                 "cgroup", pass_cgroup_names[s->cgroup], "memory_max",
-	                 (json_int_t)s->memory_max);
+	                 (json_int_t)s->memory_max, "together", together);
 }
 
 static json_t *command_line(void)

@@ -80,7 +80,7 @@ static int choose(struct observer *o, const char *list)
 	return r;
 }
 
-int observer_new(struct observer **out, const char *list, bool exclusive)
+int observer_new(struct observer **out, const char *list, bool exclusive, bool together)
 {
 	struct observer *o = calloc(1, sizeof(*o));
 	int r = o ? 0 : -ENOMEM;
@@ -91,6 +91,7 @@ int observer_new(struct observer **out, const char *list, bool exclusive)
 		return r;
 	}
 	o->options.exclusive = exclusive;
+	o->together = together;
 	r = choose(o, list);
 	if (r >= 0 && o->used_count)
 		r = journal_new(&o->options.journal);
@@ -115,9 +116,9 @@ struct observer *observer_free(struct observer *o)
 	return NULL;
 }
 
-size_t observer_count(const struct observer *o)
+size_t observer_passes(const struct observer *o)
 {
-	return o->used_count;
+	return o->together && o->used_count ? 1 : o->used_count;
 }
 
 bool observer_uses(const struct observer *o, const char *source)
@@ -128,32 +129,58 @@ bool observer_uses(const struct observer *o, const char *source)
 	return false;
 }
 
-int observer_open(struct observer *o, size_t source)
+int observer_open(struct observer *o, size_t pass)
 {
-	o->open = o->used[source];
-	int r = o->open->source->open(&o->state, &o->options);
+	size_t count = o->together ? o->used_count : 1;
 
-	if (r < 0)
-		o->open = NULL;
-	return r;
+	o->first_open = o->together ? 0 : pass;
+	for (o->open_count = 0; o->open_count < count; o->open_count++) {
+		struct observed *seen = o->used[o->first_open + o->open_count];
+		int r = seen->source->open(&seen->state, &o->options);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 void observer_close(struct observer *o)
 {
-	if (o->open)
-		o->open->source->close(o->state);
-	o->open = NULL;
-	o->state = NULL;
+	while (o->open_count) {
+		struct observed *seen = o->used[o->first_open + --o->open_count];
+
+		seen->source->close(seen->state);
+		seen->state = NULL;
+	}
 }
 
+/*
+ * lock_stat, the first of the table, sees what the others do to begin and to end: it
+ * starts last and stops first.
+ */
 int observer_start(struct observer *o)
 {
-	return o->open->source->start(o->state);
+	int r = 0;
+
+	for (size_t i = o->open_count; i-- > 0 && r >= 0;) {
+		struct observed *seen = o->used[o->first_open + i];
+
+		r = seen->source->start(seen->state);
+	}
+	return r;
 }
 
 int observer_stop(struct observer *o)
 {
-	return o->open->source->stop(o->state);
+	int r = 0;
+
+	for (size_t i = 0; i < o->open_count; i++) {
+		struct observed *seen = o->used[o->first_open + i];
+		int one = seen->source->stop(seen->state);
+
+		r = r < 0 ? r : one;
+	}
+	return r;
 }
 
 uint64_t observer_dropped(const struct observer *o)

@@ -14,19 +14,20 @@ struct observer;
 /*
  * list: names of sources with commas between them, "all" (those that work here) or "none". A source
  * that is named and does not work is an error: -EINVAL for no such source, else what
- * its check() says; both with their line.
+ * its check() says; both with their line. together: all observe one pass, so that what they
+ * count is the same repetition; else each has a pass of its own.
  */
-int observer_new(struct observer **out, const char *list, bool exclusive) _must_check_
-	_nonnull_args_(1, 2);
+int observer_new(struct observer **out, const char *list, bool exclusive,
+                 bool together) _must_check_ _nonnull_args_(1, 2);
 /* Undoes what sources did, if anything is left. */
 struct observer *observer_free(struct observer *o);
 
-/* Those that are used, in the order of their passes. */
-size_t observer_count(const struct observer *o) _nonnull_;
+/* The passes that the sources need. */
+size_t observer_passes(const struct observer *o) _nonnull_;
 bool observer_uses(const struct observer *o, const char *source) _nonnull_;
 
-/* One source at a time; all print their line. */
-int observer_open(struct observer *o, size_t source) _must_check_ _nonnull_;
+/* The sources of one pass at a time; all print their line. */
+int observer_open(struct observer *o, size_t pass) _must_check_ _nonnull_;
 void observer_close(struct observer *o) _nonnull_;
 int observer_start(struct observer *o) _must_check_ _nonnull_;
 int observer_stop(struct observer *o) _must_check_ _nonnull_;
@@ -42,9 +43,9 @@ struct observe_units {
 struct observe_units observe_units(const struct trace_meta *before, const struct trace_meta *after,
                                    unsigned order, double operations) _nonnull_;
 
-/* Begins a row for the pass of the open source and adds what it saw. order 0: no row key. */
-int observer_row(struct observer *o, struct result *r, unsigned round, unsigned order,
-                 const struct observe_units *units) _must_check_ _nonnull_;
+/* Begins a row for each open source, named like it, with what it saw. order 0: no row key. */
+int observer_rows(struct observer *o, struct result *r, unsigned round, unsigned order,
+                  const struct observe_units *units) _must_check_ _nonnull_;
 
 /* "lock.ROLE[.SIDE[.PATH]].MEASURE"; false where it does not fit. */
 struct lock_figure;

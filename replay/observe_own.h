@@ -16,12 +16,13 @@ struct observed {
 	double unresolved; /* the most of any repetition */
 	json_t *unresolved_in; /* what it was there, heaviest first; NULL: nothing */
 	bool has_row;
+	void *state; /* of the source, while it is open */
 };
 
 struct observer {
 	struct source_options options;
 	struct observed all[OBSERVE_MAX], *used[OBSERVE_MAX];
 	size_t all_count, used_count;
-	struct observed *open;
-	void *state;
+	bool together;
+	size_t first_open, open_count; /* in used */
 };

@@ -155,12 +155,11 @@ static int note_unresolved(struct observed *seen, struct lock_figures *figures)
 	return list ? 0 : -ENOMEM;
 }
 
-int observer_row(struct observer *o, struct result *r, unsigned round, unsigned order,
-                 const struct observe_units *units)
+static int add_row(struct observed *seen, struct result *r, unsigned round, unsigned order,
+                   const struct observe_units *units)
 {
-	struct observed *seen = o->open;
 	struct lock_figures figures = { 0 };
-	int e = seen->source->read(o->state, &figures);
+	int e = seen->source->read(seen->state, &figures);
 
 	if (e >= 0) {
 		seen->dropped += figures.dropped;
@@ -177,6 +176,16 @@ int observer_row(struct observer *o, struct result *r, unsigned round, unsigned 
 	if (e >= 0)
 		e = add_figures(r, &figures, seen, units);
 	lock_figures_clear(&figures);
+	return e;
+}
+
+int observer_rows(struct observer *o, struct result *r, unsigned round, unsigned order,
+                  const struct observe_units *units)
+{
+	int e = 0;
+
+	for (size_t i = 0; i < o->open_count && e >= 0; i++)
+		e = add_row(o->used[o->first_open + i], r, round, order, units);
 	return e;
 }
 

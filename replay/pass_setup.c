@@ -100,6 +100,8 @@ static int parse(struct pass_setup *s, const struct option_spec *spec, int argc,
 		  "profile, all or none (default)" },
 		{ 0, "exclusive", OPTION_FLAG, &s->exclusive, NULL,
 		  "nobody else measures here: sources may use what the machine has once" },
+		{ 0, "together", OPTION_FLAG, &s->together, NULL,
+		  "all sources in one pass: to compare what they count" },
 		{ 0, "no-time", OPTION_FLAG, &s->no_time, NULL,
 		  "leave out the pass that measures times" },
 	};

@@ -20,6 +20,7 @@ struct pass_setup {
 	uint64_t memory_max; /* bytes for each group; 0: no limit */
 	uint32_t groups; /* how many; where each copy has one the command sets it */
 	bool force, no_time, exclusive;
+	bool together; /* the sources, in one pass */
 	bool elsewhere; /* for another machine: what depends on this one is not checked */
 };
 

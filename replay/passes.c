@@ -15,7 +15,7 @@ struct passes {
 	struct result *result;
 	struct pass_counters counters;
 	struct pass_units units;
-	bool observes; /* the observer's open source counts along */
+	bool observes; /* the observer's open sources count along */
 	int error; /* of what was done at the start line or at the end */
 	uint32_t done, all;
 };
@@ -49,7 +49,7 @@ static void note_source(struct passes *p, int r)
 		p->error = r;
 }
 
-/* The source is started last and stopped first: reading the counters is not in what it sees. */
+/* Sources are started last and stopped first: reading the counters is not in what they see. */
 static void at_line(void *arg, bool end)
 {
 	struct passes *p = arg;
@@ -133,7 +133,7 @@ static int do_source(struct passes *p, unsigned round, size_t size)
 	pass_units_add(&p->units, p->counters.before, p->counters.after, order_at(p, size));
 	units = observe_units(p->counters.before, p->counters.after, order_at(p, size),
 	                      work->operations ? work->operations(work->arg) : 0);
-	return observer_row(p->options->observer, p->result, round, order_at(p, size), &units);
+	return observer_rows(p->options->observer, p->result, round, order_at(p, size), &units);
 }
 
 /* Sizes take turns, so that what drifts with time meets all of them alike. */
@@ -163,7 +163,7 @@ static int do_all(struct passes *p)
 		r = do_rounds(p, o->repeat, do_time);
 	if (r >= 0 && !o->no_latency && p->work->latency_values)
 		r = do_rounds(p, o->repeat, do_latency);
-	for (size_t i = 0; i < observer_count(o->observer) && r >= 0; i++) {
+	for (size_t i = 0; i < observer_passes(o->observer) && r >= 0; i++) {
 		r = observer_open(o->observer, i);
 		if (r >= 0)
 			r = do_rounds(p, o->repeat, do_source);
@@ -180,7 +180,7 @@ int passes_run(const struct pass_options *o, const struct pass_work *work, struc
 	int r;
 
 	p.all = sizes * (o->warmup + o->repeat * (!o->no_time + latency +
-	                                          (uint32_t)observer_count(o->observer)));
+	                                          (uint32_t)observer_passes(o->observer)));
 	r = do_all(&p);
 	if (r >= 0) {
 		r = pass_units_put(&p.units, result_denominators(result));

@@ -12,9 +12,8 @@ Run = collections.namedtuple('Run', 'load kernels boots')
 Ask = collections.namedtuple('Ask', 'what load kernels source metric orders asked holds per',
                              defaults=(1,))
 
-# What two sources count of the same lock, within this part; the second one by several roles, and perhaps
-# in boots with another load.
-Agree = collections.namedtuple('Agree', 'load other kernel lock roles orders')
+# What two sources count of the same lock, within this part; the second one by several roles.
+Agree = collections.namedtuple('Agree', 'load kernel lock roles orders')
 AGREE_WITHIN = 0.01
 
 # extras: names of tables of tables.py.
@@ -136,8 +135,8 @@ DEBIAN = (
 )
 
 
-def agree(load, kernel, orders=UNSWEPT, other=None):
-    return tuple(Agree(load, other or load, kernel, lock, roles, orders) for lock, roles in (
+def agree(load, kernel, orders=UNSWEPT):
+    return tuple(Agree(load, kernel, lock, roles, orders) for lock, roles in (
         ('lru', ('lru',)), ('zone', ('zone-alloc', 'zone-free')),
         ('deferred-split', ('deferred-split',))))
 
@@ -193,13 +192,13 @@ CASES = {case.name: case for case in (
          'not the working set: a recording of faults does not know later accesses.'),
     Case('sources', 'lock_stat and entries count the same',
          'Two ways of counting, one in the lock and one at the functions that take it.',
-         (Run('pagefault1-orders', ALL_612[:1], 5), Run('pagefault1-sides', ALL_612[:1], 5),
-          Run('pagefault1-2m', LOOKS, 5),
-          Run('storm', OLD, 5), Run('ld.lld', OLD, 5)),
-         (*agree('pagefault1-orders', '6.12-stock', (2, 3, 4, 5, 9), 'pagefault1-sides'), *agree('pagefault1-2m', '6.1-stock'),
-          *agree('storm', '6.1-unmap-locks'), *agree('storm', '6.1-stock'),
-          *agree('ld.lld', '6.1-unmap-locks')), (),
-         'Each source counts in a pass of its own, so what differs from run to run is in the difference.'),
+         (Run('pagefault1-both', ALL_612, 5), Run('pagefault1-2m-both', LOOKS, 5),
+          Run('storm-both', OLD, 5), Run('ld.lld-both', OLD, 5)),
+         (*(line for kernel in ALL_612 for line in agree('pagefault1-both', kernel, (2, 3, 4, 5, 9))),
+          *(line for kernel in LOOKS for line in agree('pagefault1-2m-both', kernel)),
+          *(line for load in ('storm-both', 'ld.lld-both') for kernel in OLD for line in agree(load, kernel))), (),
+         'Both observe the same repetitions (`--together`): a load does not take every lock equally often each time, the '
+         'zone lock of the link a tenth more or less.'),
     Case('Debian', 'The same with packaged kernels',
          'Debian\'s cloud kernels have no lock_stat: `entries` counts the acquisitions of both paths. What it cannot give, '
          'contentions and times, `contention` gives only for waiters that queue.',

@@ -57,7 +57,7 @@ def cell(ask, order, data):
 def agreement(ask, order, data):
     """The acquisitions that lock_stat and entries count."""
     one = data.mean(ask.load, ask.kernel, 'lock_stat', f'lock.{ask.lock}.acquisitions', order)
-    others = [data.mean(ask.other, ask.kernel, 'entries', f'lock.{role}.acquisitions', order)
+    others = [data.mean(ask.load, ask.kernel, 'entries', f'lock.{role}.acquisitions', order)
               for role in ask.roles]
     if one is None or None in others:
         return Cell(order, [one, None], MISSING, None)

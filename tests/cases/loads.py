@@ -11,6 +11,9 @@ STACKS = ('--place', 'thp-aligned', '--drop-map-stack', '--touch', 'region', '--
 LATENCY = 'latency'
 # Where locks alone are asked for: times of a kernel with lock_stat are not the kernel's.
 NO_TIME = '--no-time'
+# lock_stat and entries over the same repetitions.
+TOGETHER = (NO_TIME, '--together')
+BOTH = 'lock_stat,entries'
 
 
 def sweep(sizes):
@@ -27,13 +30,13 @@ LOADS = {load.name: load for load in (
          'entries', 'the first again, allocation and free side apart'),
     Load('pagefault1-null', 'pagefault1-4k', (*sweep('16k,64k'), NO_TIME), ('--memory', '1G'), 'lock_stat',
          'the same, orders 2 and 4'),
-    Load('pagefault1-2m', 'pagefault1-2m', (NO_TIME,), ('--memory', '1G'), 'lock_stat,entries',
+    Load('pagefault1-2m', 'pagefault1-2m', (NO_TIME,), ('--memory', '1G'), BOTH,
          'huge-page faults of 64 MiB, 16 times'),
-    Load('storm', 'storm', ('--touch', 'dense'), ('--memory', '1G'), 'lock_stat,entries',
+    Load('storm', 'storm', ('--touch', 'dense'), ('--memory', '1G'), BOTH,
          '32 aligned ranges of 8 MiB from 4 threads, 0x7fb000 bytes of each dropped'),
     Load('storm-whole', 'storm-whole', ('--touch', 'dense'), ('--memory', '1G'), 'lock_stat',
          'the same with 0x600000 bytes: whole huge pages'),
-    Load('ld.lld', 'ld.lld', STACKS, ('--memory', '2G'), 'lock_stat,entries',
+    Load('ld.lld', 'ld.lld', STACKS, ('--memory', '2G'), BOTH,
          'the link, its thread stacks on huge pages'),
     Load('storm-time', 'storm', ('--copies', '4', '--touch', 'dense'), ('--memory', '1G'), LATENCY,
          'four storms at once, timed'),
@@ -51,4 +54,12 @@ LOADS = {load.name: load for load in (
          'the storm, for kernels without lock_stat'),
     Load('pagefault1-entries', 'pagefault1-4k', sweep('16k,64k,2m'), ('--memory', '1G'),
          'entries', 'page faults by order, for kernels without lock_stat'),
+    Load('pagefault1-both', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,2m'), *TOGETHER), ('--memory', '1G'),
+         BOTH, 'page faults by order, counted in two ways at once'),
+    Load('pagefault1-2m-both', 'pagefault1-2m', TOGETHER, ('--memory', '1G'), BOTH,
+         'huge-page faults, counted in two ways at once'),
+    Load('storm-both', 'storm', ('--touch', 'dense', *TOGETHER), ('--memory', '1G'), BOTH,
+         'the storm, counted in two ways at once'),
+    Load('ld.lld-both', 'ld.lld', (*STACKS, *TOGETHER), ('--memory', '2G'), BOTH,
+         'the link, counted in two ways at once'),
 )}

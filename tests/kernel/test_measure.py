@@ -195,6 +195,21 @@ def test_lock_sources():
     result = load(path('locks.json'))
     assert len(rows(result, 'contention')) == 2 and not rows(result)
     assert 'lock.lru.wait' in rows(result, 'contention')[0]
+    assert 'together' not in result['provenance']['options']
+
+
+def test_sources_together():
+    mark, out = path('runs'), path('together.json')
+    done = lib.mmtape('measure', '--quiet', '--force', '--no-time', '--warmup=0', '--repeat=2',
+                      '--sources=contention,profile', '--together', '-o', out, '--',
+                      sys.executable, '-c', f"open({mark!r}, 'a').write('run ')")
+    if done.returncode == 125 and '--sources' in done.stderr:
+        raise lib.Skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    result = load(out)
+    assert lib.load(mark) == b'run run ', lib.load(mark)
+    assert len(rows(result, 'contention')) == len(rows(result, 'profile')) == 2
+    assert result['provenance']['options']['together'] is True
 
 
 lib.main(globals())

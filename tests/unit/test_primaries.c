@@ -123,12 +123,13 @@ static void test_unseen_roles_are_in_the_provenance(void **state)
 	assert_non_null(o);
 	o->all[0].source = &fake;
 	o->all_count = o->used_count = 1;
-	o->used[0] = o->open = &o->all[0];
+	o->used[0] = &o->all[0];
+	o->open_count = 1;
 	assert_int_equal(result_new(&r), 0);
-	o->state = (void *)first;
-	assert_int_equal(observer_row(o, r, 0, 0, &units), 0);
-	o->state = (void *)second;
-	assert_int_equal(observer_row(o, r, 1, 0, &units), 0);
+	o->all[0].state = (void *)first;
+	assert_int_equal(observer_rows(o, r, 0, 0, &units), 0);
+	o->all[0].state = (void *)second;
+	assert_int_equal(observer_rows(o, r, 1, 0, &units), 0);
 	assert_int_equal(observer_provenance(o, sources), 0);
 	assert_true(json_equal(json_object_get(json_array_get(sources, 0), "unseen"), want));
 	json_decref(want);
