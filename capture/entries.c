@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/entries.h"
 #include "capture/hist.h"
@@ -60,6 +61,7 @@ struct point {
 	const char *function;
 	bool many;
 	const struct role_function *row; /* without histograms: what a hit is */
+	int trigger; /* its file, or -1 */
 	struct probe_counts at_start, at_stop;
 };
 
@@ -140,41 +142,75 @@ static int add_point(struct entries *e, const char *function, bool many,
 	if (!points)
 		return -ENOMEM;
 	e->points = points;
-	points[e->count++] = (struct point){ .function = function, .many = many, .row = row };
+	points[e->count++] =
+		(struct point){ .function = function, .many = many, .row = row, .trigger = -1 };
 	return 0;
 }
 
 /*
- * "pause" makes them, then "clear", "cont" and "pause" change them. For a change the kernel
+ * "pause" makes it, then "clear", "cont" and "pause" change it. For a change the kernel
  * allocates a histogram all the same and frees it again, so that one is small: sizes are not
  * compared.
  */
-static int write_triggers(struct entries *e, const struct point *point, const char *command,
-                          bool make)
+static int write_trigger(struct entries *e, const struct point *point, bool stacks,
+                         const char *command, bool make)
 {
 	int size = !make ? SIZE_CHANGE : point->many ? SIZE_MANY : SIZE_FEW;
-	char event[64], file[192], text[TRIGGER_BYTES];
+	char text[TRIGGER_BYTES];
 	int r;
 
-	probes_event_name(e->probes, point->function, event, sizeof(event));
-	snprintf(file, sizeof(file), "events/%s/%s/trigger", probes_group(e->probes), event);
-	snprintf(text, sizeof(text), "hist:keys=" KEY_CALLER ":size=%d:%s", size, command);
-	r = instance_append(e->instance, file, text);
-	/* All whose stacks are wanted are reached by these. */
-	if (r < 0 || !e->stacks || !point->many)
-		return r;
-	snprintf(text, sizeof(text), "hist:keys=caller.sym,%s:size=%d:%s if %s", e->stack_key,
-	         SIZE_MANY, command, e->filter);
-	return instance_append(e->instance, file, text);
+	if (stacks)
+		snprintf(text, sizeof(text), "hist:keys=caller.sym,%s:size=%d:%s if %s",
+		         e->stack_key, size, command, e->filter);
+	else
+		snprintf(text, sizeof(text), "hist:keys=" KEY_CALLER ":size=%d:%s", size, command);
+	/* The kernel takes a trigger whole or not at all. */
+	r = write(point->trigger, text, strlen(text)) < 0 ? error_errno() : 0;
+	if (r < 0)
+		log_error("tracefs instances/%s: trigger of %s: writing '%s': %s",
+		          instance_name(e->instance), point->function, text, strerror(-r));
+	return r;
 }
 
-static int write_all_triggers(struct entries *e, const char *command, bool make)
-{
-	for (size_t i = 0; i < e->count; i++) {
-		int r = write_triggers(e, &e->points[i], command, make);
+enum direction { FORWARDS, BACKWARDS };
 
+/*
+ * Stacks, then callers, the busiest last: spinlocks with interrupts off. At the stop from the
+ * other end, so that little of this work is counted itself.
+ */
+static int write_all_triggers(struct entries *e, const char *command, bool make,
+                              enum direction direction)
+{
+	size_t all = 2 * e->count;
+
+	for (size_t i = 0; i < all; i++) {
+		size_t at = direction == FORWARDS ? i : all - 1 - i;
+		bool stacks = at < e->count;
+		const struct point *point = &e->points[at % e->count];
+		int r;
+
+		/* All whose stacks are wanted are reached by these. */
+		if (stacks && (!e->stacks || !point->many))
+			continue;
+		r = write_trigger(e, point, stacks, command, make);
 		if (r < 0)
 			return r;
+	}
+	return 0;
+}
+
+/* They stay open: opening one takes memory, and so locks that would be counted. */
+static int open_triggers(struct entries *e)
+{
+	for (size_t i = 0; i < e->count; i++) {
+		char event[64], file[192];
+
+		probes_event_name(e->probes, e->points[i].function, event, sizeof(event));
+		snprintf(file, sizeof(file), "events/%s/%s/trigger", probes_group(e->probes),
+		         event);
+		e->points[i].trigger = instance_open_append(e->instance, file);
+		if (e->points[i].trigger < 0)
+			return e->points[i].trigger;
 	}
 	return 0;
 }
@@ -190,7 +226,9 @@ static int set_up_histograms(struct entries *e, struct journal *journal)
 			return r;
 	}
 	r = instance_new(&e->instance, journal, BUFFER_BYTES);
-	return r < 0 ? r : write_all_triggers(e, "pause", true);
+	if (r >= 0)
+		r = open_triggers(e);
+	return r < 0 ? r : write_all_triggers(e, "pause", true, FORWARDS);
 }
 
 /* Every function that always takes its lock. */
@@ -242,6 +280,9 @@ struct entries *entries_free(struct entries *e)
 {
 	if (!e)
 		return NULL;
+	for (size_t i = 0; i < e->count; i++)
+		if (e->points[i].trigger >= 0)
+			close(e->points[i].trigger);
 	instance_free(e->instance);
 	probes_free(e->probes);
 	free(e->points);
@@ -268,15 +309,15 @@ int entries_start(struct entries *e)
 	int r = 0;
 
 	if (e->histograms)
-		r = write_all_triggers(e, "clear", false);
+		r = write_all_triggers(e, "clear", false, FORWARDS);
 	if (r >= 0)
 		r = count_points(e, false);
-	return r >= 0 && e->histograms ? write_all_triggers(e, "cont", false) : r;
+	return r >= 0 && e->histograms ? write_all_triggers(e, "cont", false, FORWARDS) : r;
 }
 
 int entries_stop(struct entries *e)
 {
-	int r = e->histograms ? write_all_triggers(e, "pause", false) : 0;
+	int r = e->histograms ? write_all_triggers(e, "pause", false, BACKWARDS) : 0;
 
 	return r < 0 ? r : count_points(e, true);
 }

@@ -74,14 +74,13 @@ int instance_write(struct instance *in, const char *file, const char *text)
 	return r;
 }
 
-int instance_append(struct instance *in, const char *file, const char *text)
+int instance_open_append(struct instance *in, const char *file)
 {
-	int r;
+	int fd = tracefs_instance_file_open(in->tracefs, file, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int r = fd < 0 ? error_errno() : fd;
 
-	if (tracefs_instance_file_append(in->tracefs, file, text) >= 0)
-		return 0;
-	r = error_errno();
-	log_error("tracefs instances/%s/%s: writing '%s': %s", in->name, file, text, strerror(-r));
+	if (r < 0)
+		log_error("tracefs instances/%s/%s: %s", in->name, file, strerror(-r));
 	return r;
 }
 

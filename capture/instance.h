@@ -38,9 +38,12 @@ const char *instance_name(const struct instance *instance) _nonnull_;
 /* Writes to one of its files. Prints its line on failure. */
 int instance_write(struct instance *instance, const char *file,
                    const char *text) _must_check_ _nonnull_;
-/* The same for files where opening them for writing alone undoes what is there: triggers. */
-int instance_append(struct instance *instance, const char *file,
-                    const char *text) _must_check_ _nonnull_;
+/*
+ * A descriptor for writing to a file where opening it for that alone undoes what is there:
+ * triggers. To be closed before the instance is freed, which could not be removed else. Prints
+ * its line on failure.
+ */
+int instance_open_append(struct instance *instance, const char *file) _must_check_ _nonnull_;
 /* The whole text of one of its files, to be freed; NULL and errno. Silent. */
 char *instance_read(struct instance *instance, const char *file) _must_check_ _nonnull_;
 int instance_event_set(struct instance *instance, const char *system, const char *event,

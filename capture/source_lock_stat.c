@@ -26,7 +26,6 @@ struct lock_stat {
 	struct settings_change *change;
 	struct buffer text; /* of the last stop */
 	uint16_t kernel;
-	bool stopped_counting;
 };
 
 /* false once lockdep has reported something: from then on the kernel counts nothing. */
@@ -83,6 +82,25 @@ static void lock_stat_close(void *state)
 	free(s);
 }
 
+/* The switch is journalled since open: whatever it is set to here is put back. */
+static int put(const char *path, const char *value)
+{
+	int r = sysfile_write(path, value);
+
+	if (r < 0)
+		log_error("%s: cannot write '%s': %s", path, value, strerror(-r));
+	return r;
+}
+
+/*
+ * Before the start, not at it: opening the file takes memory, for copies of all counters,
+ * which sources that started before would count.
+ */
+static int reset(void)
+{
+	return put(STATISTICS, "0");
+}
+
 static int lock_stat_open(void **state, const struct source_options *options)
 {
 	struct lock_stat *s = calloc(1, sizeof(*s));
@@ -98,6 +116,8 @@ static int lock_stat_open(void **state, const struct source_options *options)
 	}
 	if (r >= 0)
 		r = settings_change_alone(s->change, SWITCH, "0");
+	if (r >= 0)
+		r = reset();
 	if (r < 0) {
 		lock_stat_close(s);
 		return r;
@@ -106,23 +126,12 @@ static int lock_stat_open(void **state, const struct source_options *options)
 	return 0;
 }
 
-/* The switch is journalled since open: whatever it is set to here is put back. */
-static int put(const char *path, const char *value)
-{
-	int r = sysfile_write(path, value);
-
-	if (r < 0)
-		log_error("%s: cannot write '%s': %s", path, value, strerror(-r));
-	return r;
-}
-
 static int lock_stat_start(void *state)
 {
-	int r = put(STATISTICS, "0");
-
-	return r < 0 ? r : put(SWITCH, "1");
+	return put(SWITCH, "1");
 }
 
+/* Not part of stop(): it takes memory, which sources that stop later would count. */
 static int read_statistics(struct buffer *text)
 {
 	_cleanup_fclose_ FILE *f = sysfile_open(STATISTICS);
@@ -147,24 +156,19 @@ static int read_statistics(struct buffer *text)
 
 static int lock_stat_stop(void *state)
 {
-	struct lock_stat *s = state;
-	int r = put(SWITCH, "0");
-
-	if (r < 0)
-		return r;
-	s->stopped_counting = !lockdep_counts();
-	r = read_statistics(&s->text);
-	if (r < 0)
-		log_error("%s: cannot read it: %s", STATISTICS, strerror(-r));
-	return r;
+	return put(SWITCH, "0");
 }
 
 static int lock_stat_read(void *state, struct lock_figures *out)
 {
 	struct lock_stat *s = state;
 	unsigned line = 0;
-	int r;
+	int r = read_statistics(&s->text);
 
+	if (r < 0) {
+		log_error("%s: cannot read it: %s", STATISTICS, strerror(-r));
+		return r;
+	}
 	if (!s->text.len) {
 		log_error("%s: nothing was read", STATISTICS);
 		return -ENODATA;
@@ -176,7 +180,9 @@ static int lock_stat_read(void *state, struct lock_figures *out)
 		log_error("%s: not of version 0.4, which is what mmtape reads", STATISTICS);
 	else if (r < 0)
 		log_error("%s:%u: not understood", STATISTICS, line);
-	if (r < 0 || !s->stopped_counting)
+	if (r >= 0)
+		r = reset();
+	if (r < 0 || lockdep_counts())
 		return r;
 	out->dropped++;
 	snprintf(out->note, sizeof(out->note),
