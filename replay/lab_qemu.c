@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/array.h"
 #include "common/bytes.h"
@@ -187,6 +189,38 @@ void lab_qemu_free(char **words)
 	free(words);
 }
 
+/* Of one turn on a real CPU, ns. A larger one makes other processes wait noticeably. */
+#define SLICE 20000000
+
+/* The first version of the kernel's struct sched_attr, see sched_setattr(2). */
+struct scheduling {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+/*
+ * A virtual CPU that is taken off its real one while it holds a lock makes all others wait,
+ * however short the lock is held: with fewer real CPUs most waits were such. Since Linux 6.12
+ * the runtime of an ordinary task is the slice it asks for (kernel/sched/syscalls.c); before,
+ * it is ignored. QEMU's threads inherit it.
+ */
+static void ask_for_long_slices(void)
+{
+	struct scheduling s = { .size = sizeof(s) };
+
+	if (syscall(SYS_sched_getattr, 0, &s, sizeof(s), 0) < 0 ||
+	    (s.policy != SCHED_OTHER && s.policy != SCHED_BATCH))
+		return;
+	s.size = sizeof(s);
+	s.runtime = SLICE;
+	/* What it improves is not needed: a refusal changes nothing else. */
+	if (syscall(SYS_sched_setattr, 0, &s, 0) < 0)
+		return;
+}
+
 /* In the child. */
 static void keep_open(int fd)
 {
@@ -215,6 +249,7 @@ static void _nonnull_args_(1, 2, 4)
 	if (errors >= 0)
 		dup2(errors, STDERR_FILENO);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	ask_for_long_slices();
 	execvp(words[0], words);
 	error = errno;
 	if (write(report, &error, sizeof(error)) < 0)

@@ -12,6 +12,7 @@ import lib
 from synthetic import ROOT, Synthetic
 
 SILENT = 'time.sleep(100)'
+GETATTR = 315       # sched_getattr() of x86-64
 FAST = ('--accel=tcg', '--timeout=1s')
 
 
@@ -77,6 +78,19 @@ def test_provenance():
         assert at['accel'] == 'tcg' and at['emulated'] is True and at['cpu'] == 'max,-hypervisor'
         assert at['virtual_cpus'] == 4 and at['real_cpus'] == len(os.sched_getaffinity(0))
         assert at['append'] == 'x=y' and at['command'][-1] == '--copies=2'
+
+
+def test_long_slices():
+    ask = ("import ctypes, struct; b = ctypes.create_string_buffer(48); "
+           f"ctypes.CDLL(None).syscall({GETATTR}, 0, b, 48, 0); "
+           "open(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), 'slice'), 'w')"
+           ".write(str(struct.unpack('IIQiIQQQ', b.raw)[5])); ")
+    if tuple(map(int, os.uname().release.split('.')[:2])) < (6, 12):
+        raise lib.Skip('a task can ask for a slice since Linux 6.12')
+    with bench(ask + 'finish()') as b:
+        b.run(0, '--boots=1')
+        asked = lib.load(os.path.join(b.folder, 'slice'))
+        assert asked == b'20000000', asked
 
 
 def test_a_failed_boot_keeps_the_others():
