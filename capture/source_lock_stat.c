@@ -24,7 +24,7 @@
 
 struct lock_stat {
 	struct settings_change *change;
-	struct buffer text; /* of the last stop */
+	struct buffer text; /* as last read */
 	uint16_t kernel;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Ways of observing locks. Each is a row of one table and is used in a pass of its
- * own, so that none distorts another. A source is started with all tasks of a
- * repetition at the start line and stopped with the last one gone.
+ * own, so that none distorts another; where they are to be compared, all in one. A source is
+ * started with all tasks of a repetition at the start line and stopped with the last one gone.
  */
 #pragma once
 
@@ -77,10 +77,14 @@ struct source {
 	int (*check)(const struct source_options *options, char *why, size_t size);
 	/* Everything that takes time; prints its line on failure. */
 	int (*open)(void **state, const struct source_options *options);
-	/* Begins counting from zero; ends it. Both print their line. */
+	/*
+	 * Begins counting from zero; ends it. Both print their line. Other sources may count
+	 * what is done here, so what can be done in open() or read() is.
+	 */
 	int (*start)(void *state);
 	int (*stop)(void *state);
-	/* What was counted between the last start and stop. Prints its line. */
+	/* What was counted between the last start and stop, once, before the next start. Prints its
+	 * line. */
 	int (*read)(void *state, struct lock_figures *out);
 	/* Undoes what open did. */
 	void (*close)(void *state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The repetitions of a piece of work, be it a replay or a command: warm-up, timing,
- * latency, then each lock source in a pass of its own; within a pass the swept
+ * latency, then each lock source in a pass of its own or all in one; within a pass the swept
  * sizes take turns.
  */
 #pragma once

@@ -14,6 +14,8 @@ NO_TIME = '--no-time'
 # lock_stat and entries over the same repetitions.
 TOGETHER = (NO_TIME, '--together')
 BOTH = 'lock_stat,entries'
+# Orders 2, 3, 4, 5 and 9.
+FIVE_SIZES = '16k,32k,64k,128k,2m'
 
 
 def sweep(sizes):
@@ -21,12 +23,12 @@ def sweep(sizes):
 
 
 LOADS = {load.name: load for load in (
-    Load('pagefault1-orders', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,2m'), NO_TIME),
+    Load('pagefault1-orders', 'pagefault1-4k', (*sweep(FIVE_SIZES), NO_TIME),
          ('--memory', '1G'), 'lock_stat,contention',
          'page faults of 64 MiB, twice, in each of four processes, folios of orders 2, 3, 4, 5, 9'),
     Load('pagefault1-free', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,256k,512k,1m'), NO_TIME),
          ('--memory', '1G'), 'lock_stat', 'the same, orders 2 to 8'),
-    Load('pagefault1-sides', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,2m'), NO_TIME), ('--memory', '1G'),
+    Load('pagefault1-sides', 'pagefault1-4k', (*sweep(FIVE_SIZES), NO_TIME), ('--memory', '1G'),
          'entries', 'the first again, allocation and free side apart'),
     Load('pagefault1-null', 'pagefault1-4k', (*sweep('16k,64k'), NO_TIME), ('--memory', '1G'), 'lock_stat',
          'the same, orders 2 and 4'),
@@ -54,7 +56,7 @@ LOADS = {load.name: load for load in (
          'the storm, for kernels without lock_stat'),
     Load('pagefault1-entries', 'pagefault1-4k', sweep('16k,64k,2m'), ('--memory', '1G'),
          'entries', 'page faults by order, for kernels without lock_stat'),
-    Load('pagefault1-both', 'pagefault1-4k', (*sweep('16k,32k,64k,128k,2m'), *TOGETHER), ('--memory', '1G'),
+    Load('pagefault1-both', 'pagefault1-4k', (*sweep(FIVE_SIZES), *TOGETHER), ('--memory', '1G'),
          BOTH, 'page faults by order, counted in two ways at once'),
     Load('pagefault1-2m-both', 'pagefault1-2m', TOGETHER, ('--memory', '1G'), BOTH,
          'huge-page faults, counted in two ways at once'),
