@@ -2,7 +2,8 @@
 /*
  * Touches, and surviving those that must not succeed: the handlers of SIGSEGV
  * and SIGBUS look whether the fault came from the few instructions that may
- * fault, and let them return the signal. Any other fault kills as usual.
+ * fault, and let them return the signal. Any other fault kills as usual, and so
+ * does a signal that somebody sent, wherever it arrives.
  */
 
 #include <asm/unistd.h>
@@ -67,9 +68,10 @@ static _engine_ void touch_handler(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *user = context;
 	uint64_t ip = (uint64_t)user->uc_mcontext.gregs[REG_RIP];
+	bool sent = info->si_code <= 0; /* by kill, tgkill or sigqueue: sigaction(2) */
 
-	(void)info;
-	for (const struct arch_fixup *f = __start_mmtape_fixups; f < __stop_mmtape_fixups; f++) {
+	for (const struct arch_fixup *f = __start_mmtape_fixups; !sent && f < __stop_mmtape_fixups;
+	     f++) {
 		if (ip != (uint64_t)&f->fault + (uint64_t)(int64_t)f->fault)
 			continue;
 		user->uc_mcontext.gregs[REG_RAX] = number;
@@ -77,10 +79,11 @@ static _engine_ void touch_handler(int number, siginfo_t *info, void *context)
 			(greg_t)((uint64_t)&f->resume + (uint64_t)(int64_t)f->resume);
 		return;
 	}
-	/* Not ours: back to the default, and the access faults again. */
+	/* Not ours: the default action, which a sent signal does not come back for. */
 	struct arch_sigaction action = ARCH_SIGACTION(SIG_DFL, 0);
 
 	raw_call4(__NR_rt_sigaction, (uint64_t)number, (uint64_t)&action, 0, sizeof(action.mask));
+	raw_call3(__NR_tgkill, raw_call0(__NR_getpid), raw_call0(__NR_gettid), (uint64_t)number);
 }
 
 _engine_ void engine_touch_install(void)

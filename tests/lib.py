@@ -26,6 +26,19 @@ def mmtape(*args, timeout=120, **more):
                           timeout=timeout, check=False, **more)
 
 
+class Running(subprocess.Popen):
+    """In a with statement, does not wait for a process that runs on when the test has failed."""
+
+    def __exit__(self, kind, *rest):
+        if kind:
+            self.terminate()
+            try:
+                self.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        super().__exit__(kind, *rest)
+
+
 def expect(status, *args, **more):
     """Runs mmtape and fails unless it exits with that status."""
     done = mmtape(*args, **more)

@@ -150,8 +150,8 @@ def test_nothing_of_a_file_reaches_the_terminal():
 def test_broken_pipe_is_quiet():
     with tempfile.TemporaryDirectory() as folder:
         path = make(folder, '-n', 100000)
-        with subprocess.Popen([lib.MMTAPE, 'dump', path], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
+        with lib.Running([lib.MMTAPE, 'dump', path], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE) as process:
             process.stdout.readline()
             process.stdout.close()
             assert process.stderr.read() == b''

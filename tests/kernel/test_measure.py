@@ -162,8 +162,8 @@ def test_signals_end_all_and_write_nothing():
         out, pids = path('stopped.json'), path(f'pids{number}')
         # A shell's background jobs ignore SIGINT; sleep, below, has left the session.
         script = f'setsid sleep 1000 & echo $! >> {pids}; echo $$ >> {pids}; wait'
-        with subprocess.Popen([lib.MMTAPE, 'measure', '-o', out, '--', 'sh', '-c', script],
-                              stderr=subprocess.PIPE, text=True) as run:
+        with lib.Running([lib.MMTAPE, 'measure', '-o', out, '--', 'sh', '-c', script],
+                         stderr=subprocess.PIPE, text=True) as run:
             lib.wait_for('the command', lambda p=pids: os.path.exists(p) and len(lib.load(p).split()) == 2)
             run.send_signal(number)
             said = run.communicate(timeout=60)[1]
@@ -176,9 +176,9 @@ def test_signals_end_all_and_write_nothing():
 def test_interrupt_of_a_terminal_reaches_all_and_is_no_repetition():
     """The command ends by it at once, as its last repetition would."""
     out, mark = path('interrupted.json'), path('interrupted')
-    with subprocess.Popen([lib.MMTAPE, 'measure', *ONCE, '-o', out, '--', sys.executable, '-c',
-                           f"open({mark!r}, 'w').close()\nimport time\ntime.sleep(1000)"],
-                          stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
+    with lib.Running([lib.MMTAPE, 'measure', *ONCE, '-o', out, '--', sys.executable, '-c',
+                      f"open({mark!r}, 'w').close()\nimport time\ntime.sleep(1000)"],
+                     stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
         lib.wait_for('the command', lambda: os.path.exists(mark))
         os.killpg(run.pid, signal.SIGINT)
         said = run.communicate(timeout=60)[1]

@@ -159,9 +159,9 @@ def stopped_by(number):
     """Settings after a signal in the middle of a replay, and what it exited with."""
     lib.need_root()
     trace, before, during = handover(), thp(), other_thp()
-    with subprocess.Popen([lib.MMTAPE, 'replay', '--quiet', '--repeat', '9999', '--warmup', '0',
-                           '--no-latency', '--thp', during, trace], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:
+    with lib.Running([lib.MMTAPE, 'replay', '--quiet', '--repeat', '9999', '--warmup', '0',
+                      '--no-latency', '--thp', during, trace], stdout=subprocess.PIPE,
+                     stderr=subprocess.PIPE, text=True) as process:
         lib.wait_for('the change of settings', lambda: thp() == during)
         lib.wait_for('replaying', lambda: len(mmtape_processes()) > 2)
         process.send_signal(number)

@@ -25,9 +25,9 @@ finish(elapsed=2 + boot)
 def start(folder, *args):
     """The runner, to which the fake is the only QEMU."""
     env = {**os.environ, 'PATH': folder + os.pathsep + os.environ['PATH']}
-    return subprocess.Popen([sys.executable, RUN, '--case', 'S2', '--accel', 'tcg', '--kernels', folder, '--out',
-                             os.path.join(folder, 'out'), *args], env=env, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return lib.Running([sys.executable, RUN, '--case', 'S2', '--accel', 'tcg', '--kernels', folder, '--out',
+                        os.path.join(folder, 'out'), *args], env=env, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def run(folder, *args):
