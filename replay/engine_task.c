@@ -24,7 +24,7 @@
 #endif
 
 struct usage {
-	uint64_t faults, cpu;
+	uint64_t minor, major, cpu;
 };
 
 /*
@@ -39,7 +39,8 @@ static _engine_ struct usage usage_now(void)
 	raw_call2(__NR_getrusage, RUSAGE_THREAD, (uint64_t)&r);
 	raw_call2(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (uint64_t)&cpu);
 	return (struct usage){
-		.faults = (uint64_t)r.ru_minflt + (uint64_t)r.ru_majflt,
+		.minor = (uint64_t)r.ru_minflt,
+		.major = (uint64_t)r.ru_majflt,
 		.cpu = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec,
 	};
 }
@@ -56,7 +57,8 @@ static _engine_ void window_open(struct engine *e)
 	struct state_task *self = e->self;
 	struct usage u = usage_now();
 
-	self->faults_own += u.faults - self->faults_mark;
+	self->minor_own += u.minor - self->minor_mark;
+	self->major_own += u.major - self->major_mark;
 	self->cpu_own += u.cpu - self->cpu_mark;
 	self->phase = PHASE_RUN;
 	mark(e->task, MARK_START);
@@ -68,7 +70,8 @@ static _engine_ void window_close(struct engine *e)
 
 	mark(e->task, MARK_STOP);
 	u = usage_now();
-	e->self->faults_mark = u.faults;
+	e->self->minor_mark = u.minor;
+	e->self->major_mark = u.major;
 	e->self->cpu_mark = u.cpu;
 }
 

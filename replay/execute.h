@@ -34,7 +34,7 @@ struct execute_figures {
 	uint64_t faults_minor, faults_major;
 	uint64_t operations, touches;
 	uint64_t segv, sigbus, mismatches;
-	uint64_t overhead_faults, overhead_user, overhead_system;
+	uint64_t overhead_minor, overhead_major, overhead_user, overhead_system;
 	uint64_t slept; /* waits that went to sleep */
 	uint64_t drift_max, drift_sum;
 	uint64_t refused; /* operations passed over: not on a white list */

@@ -26,7 +26,8 @@ static void collect_task(const struct state_task *t, struct execute_figures *out
 	out->mismatches += t->mismatches;
 	out->slept += t->slept;
 	out->refused += t->refused;
-	out->overhead_faults += t->faults_own;
+	out->overhead_minor += t->minor_own;
+	out->overhead_major += t->major_own;
 	out->overhead_user += t->cpu_own; /* divided when all are summed */
 	out->drift_max = larger(out->drift_max, t->drift_max);
 	out->drift_sum += t->drift_sum;
@@ -123,8 +124,8 @@ void run_collect(const struct run *run, struct execute_figures *out)
 	divide_overhead(report, out);
 	out->user = less(report->user, out->overhead_user);
 	out->system = less(report->system, out->overhead_system);
-	out->faults_minor = less(report->faults_minor, out->overhead_faults);
-	out->faults_major = report->faults_major;
+	out->faults_minor = less(report->faults_minor, out->overhead_minor);
+	out->faults_major = less(report->faults_major, out->overhead_major);
 	out->plan_streamed = report->streamed;
 }
 

@@ -20,7 +20,7 @@ int replay_result_values(struct result *r, const struct execute_figures *f,
 		{ "waits.slept", (double)f->slept },
 		{ "overhead.system", (double)f->overhead_system / 1e9 },
 		{ "overhead.user", (double)f->overhead_user / 1e9 },
-		{ "overhead.faults", (double)f->overhead_faults },
+		{ "overhead.faults", (double)f->overhead_minor + (double)f->overhead_major },
 	};
 	const struct pass_usage usage = { f->elapsed, f->user, f->system, f->faults_minor,
 		                          f->faults_major };

@@ -48,15 +48,15 @@ struct state_task {
 	uint32_t phase; /* enum state_phase */
 	uint32_t wait_task; /* PHASE_WAIT: for whom */
 	uint64_t wait_ordinal;
-	uint64_t faults_own; /* faults outside the windows: the replayer's own */
+	uint64_t minor_own, major_own; /* faults outside the windows: the replayer's own */
 	uint64_t cpu_own; /* ns of CPU outside the windows: exec and start-up of a space */
-	uint64_t faults_mark, cpu_mark; /* when the window was closed */
+	uint64_t minor_mark, major_mark, cpu_mark; /* when the window was closed */
 	uint64_t drift_max, drift_sum; /* ns behind the pace */
 	uint64_t peak_in_flight; /* seen at this task's calls; latency pass only */
 	uint64_t refused; /* PLAN_REFUSED operations it passed */
 	uint64_t peak_alive; /* tasks alive, seen when this one spawned */
 	uint64_t placed_aligned; /* see plan_counts; where the kernel chooses */
-	uint64_t spare[4];
+	uint64_t spare[2];
 } __attribute__((aligned(128)));
 
 struct state_latency {

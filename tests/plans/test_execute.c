@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Calls and touches of plans made by hand, run for real. */
 
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include "tests/plans/plan_tests.h"
 
 static void test_single_task(void **state)
@@ -21,6 +25,34 @@ static void test_single_task(void **state)
 	assert_int_equal(figures.touches, 64);
 	assert_in_range(figures.faults_minor, 64, 72);
 	assert_true(figures.elapsed > 0);
+}
+
+/* Until it is killed, keeps what nothing maps of this program out of the page cache. */
+static pid_t evict_program(void)
+{
+	pid_t pid = fork();
+	int fd = pid ? -1 : open("/proc/self/exe", O_RDONLY);
+
+	while (!pid)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	return pid;
+}
+
+static void test_own_major_faults_are_taken_off(void **state)
+{
+	pid_t evicting = evict_program();
+	uint32_t t = build_root(&build);
+
+	op_mmap(t, BASE, 64 * PAGE);
+	build_op(&build, t, plan_head(PLAN_TOUCH_RUN, 0, 0, 1, 0), 2, BASE, 64 | 1ULL << 32);
+	op_simple(t, PLAN_EXIT, 0);
+	int r = run();
+
+	kill(evicting, SIGKILL);
+	waitpid(evicting, NULL, 0);
+	assert_int_equal(r, 0);
+	assert_in_range(figures.faults_minor, 64, 72);
+	assert_int_equal(figures.faults_major, 0);
 }
 
 static void test_forbidden_touches_survived(void **state)
@@ -201,6 +233,7 @@ static void test_heap(void **state)
 
 static const struct CMUnitTest tests[] = {
 	TEST(test_single_task),
+	TEST(test_own_major_faults_are_taken_off),
 	TEST(test_forbidden_touches_survived),
 	TEST(test_random_fill_survives),
 	TEST(test_recorded_errors),
