@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the script tests share: running mmtape, skipping with a reason, one line per test."""
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -122,6 +123,10 @@ def is_gone(pid):
 
 def main(names):
     """Runs every test_… of the caller's globals(); exits 77 when all were skipped."""
+    # What nohup or a background job ignores, those that are tested would ignore too.
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     results = []
     for name, test in list(names.items()):
         if not name.startswith('test_') or not callable(test):
