@@ -189,8 +189,8 @@ void lab_qemu_free(char **words)
 	free(words);
 }
 
-/* Of one turn on a real CPU, ns. A larger one makes other processes wait noticeably. */
-#define SLICE 20000000
+/* Of one turn on a real CPU, ns: the longest there is. Others that wake up for less come first. */
+#define SLICE 100000000
 
 /* The first version of the kernel's struct sched_attr, see sched_setattr(2). */
 struct scheduling {

@@ -147,7 +147,7 @@ CASES = {case.name: case for case in (
     Case('S2', 'LRU lock: one folio at a time, or in batches',
          'Seen: page_fault1 of will-it-scale, order 2, 96 processes: 64.31% of CPU time waiting for the LRU lock; 42.67% '
          'with page-counted batches; 21.55% and 19.94% with simpler batching. Order 4: 24.24% → 2.20%. Order 5: 8.21%.',
-         (Run('pagefault1-orders', ALL_612, 5),), LRU, ('orders',),
+         (Run('pagefault1-orders', ALL_612, 10),), LRU, ('orders',),
          'Acquisitions are the same on any machine, so their change is what a large one would see. Contentions are not: '
          'four virtual CPUs share fewer real ones, so some wait for a holder that is not running, and they vary '
          'several-fold from boot to boot. A batch also holds the lock longer, in emulation with lockdep in particular: of its '
@@ -173,7 +173,7 @@ CASES = {case.name: case for case in (
     Case('S3', 'Zone lock: where the contention went',
          'Seen: page_fault1, two-socket Skylake: about 80% of CPU time in the zone lock (42% allocation, 35% free); '
          'skipping merges on free brought 1.1% there, and the LRU lock rose from 5% to 37%.',
-         (Run('pagefault1-sides', ALL_612, 5), Run('pagefault1-orders', ALL_612, 5)),
+         (Run('pagefault1-sides', ALL_612, 5), Run('pagefault1-orders', ALL_612, 10)),
          tuple(map(sides, ('zone-alloc', 'zone-free'))), ('shares',),
          'Parts of the acquisitions hold on any machine. Who waits follows from how virtual CPUs were scheduled, so parts of '
          'the contentions are shown without verdict, and a part that grows is one of a total that shrank: it need not '

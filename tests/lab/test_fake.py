@@ -90,7 +90,7 @@ def test_long_slices():
     with bench(ask + 'finish()') as b:
         b.run(0, '--boots=1')
         asked = lib.load(os.path.join(b.folder, 'slice'))
-        assert asked == b'20000000', asked
+        assert asked == b'100000000', asked
 
 
 def test_a_failed_boot_keeps_the_others():
