@@ -31,8 +31,9 @@ static const struct role_release rows[] = {
 	{ "free_unref_page_commit", "zone-free", CALLER },
 	{ "drain_pages_zone", "zone-free", CALLER },
 	{ "drain_zone_pages", "zone-free", CALLER, UNVERIFIED },
-	/* What calls slob_alloc(), slob_free() and, on 6.18, __slab_free(). */
+	/* What calls slob_alloc(), slob_free() and, since 6.12, __slab_free(). */
 	{ "slob_alloc_node", "slab", ROLE_SIDE_ALLOC, CALLER },
+	{ "slab_free", "slab", ROLE_SIDE_FREE, CALLER },
 	{ "__kmem_cache_free", "slab", ROLE_SIDE_FREE, CALLER },
 	{ "__kmem_cache_free_bulk", "slab", ROLE_SIDE_FREE, CALLER },
 	/* What calls deferred_split_folio() or takes a folio off the queue. */

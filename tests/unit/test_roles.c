@@ -10,6 +10,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "capture/role_release.h"
 #include "capture/roles.h"
 #include "common/cleanup.h"
 
@@ -84,6 +85,7 @@ static void test_first_function_that_is_not_lock_code_decides(void **state)
 		v6_12);
 	assert_role("zone-alloc", STACK("__rmqueue_pcplist"), v6_12);
 	assert_role("sched", STACK("_raw_spin_lock", "raw_spin_rq_lock_nested"), v6_12);
+	assert_role("page-table", STACK("_raw_spin_unlock", "do_pte_missing"), v6_12);
 	assert_null(
 		role_name_of_stack(STACK("_raw_spin_lock", "frobnicate", "rmqueue"), v6_12, NULL));
 	assert_null(role_name_of_stack(STACK("_raw_spin_lock"), v6_12, NULL));
@@ -91,6 +93,17 @@ static void test_first_function_that_is_not_lock_code_decides(void **state)
 	/* What the table lacks but sounds like memory management is not given to others. */
 	assert_null(
 		role_name_of_stack(STACK("_raw_spin_lock", "unlink_file_vma_lazily"), v6_12, NULL));
+}
+
+static void test_caller_of_the_missing_function_lets_go(void **state)
+{
+	const struct role_release *r =
+		role_of_release(STACK("_raw_spin_unlock_irqrestore", "slab_free.isra.0"));
+
+	assert_non_null(r);
+	assert_string_equal(r->role, "slab");
+	assert_int_equal(r->side, ROLE_SIDE_FREE);
+	assert_null(role_of_release(STACK("_raw_spin_lock_irqsave", "slab_free.isra.0")));
 }
 
 static void test_kind_of_lock_tells_roles_apart(void **state)
@@ -235,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_compiler_suffixes),
 		cmocka_unit_test(test_function_by_kernel),
 		cmocka_unit_test(test_first_function_that_is_not_lock_code_decides),
+		cmocka_unit_test(test_caller_of_the_missing_function_lets_go),
 		cmocka_unit_test(test_kind_of_lock_tells_roles_apart),
 		cmocka_unit_test(test_caller_tells_sides_apart),
 		cmocka_unit_test(test_list_lru_acts_for_its_owner),
