@@ -71,6 +71,21 @@ json_t *result_provenance(struct result *r)
 	return json_object_get(r->tree, "provenance");
 }
 
+const json_t *result_source(struct result *r, const char *name)
+{
+	json_t *source;
+	size_t i;
+
+	json_array_foreach(json_object_get(result_provenance(r), "sources"), i, source)
+	{
+		const char *its = json_string_value(json_object_get(source, "name"));
+
+		if (its && !strcmp(its, name))
+			return source;
+	}
+	return NULL;
+}
+
 json_t *result_fidelity(struct result *r)
 {
 	return json_object_get(r->tree, "fidelity");

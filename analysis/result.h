@@ -77,6 +77,8 @@ struct result *result_free(struct result *r);
 
 /* Objects of the tree above, owned by the result; the caller fills them in. */
 json_t *result_provenance(struct result *r) _nonnull_;
+/* What provenance says of this source of locks; NULL: nothing. */
+const json_t *result_source(struct result *r, const char *name) _nonnull_;
 json_t *result_fidelity(struct result *r) _nonnull_;
 json_t *result_denominators(struct result *r) _nonnull_;
 

@@ -78,25 +78,18 @@ static bool value_in(const struct seeker *s, const struct side_row *row, double 
 static bool is_unseen(const struct side *side, const char *pass, const char *name)
 {
 	const char *role = name + strlen(LOCKS);
-	size_t len = strcspn(role, "."), k, l;
+	size_t len = strcspn(role, "."), k;
 
 	for (size_t i = 0; i < side->count; i++) {
-		json_t *sources = json_object_get(result_provenance(side->results[i]), "sources");
-		json_t *source, *unseen;
+		const json_t *source = result_source(side->results[i], pass);
+		json_t *unseen;
 
-		json_array_foreach(sources, k, source)
+		json_array_foreach(json_object_get(source, "unseen"), k, unseen)
 		{
-			const char *of = json_string_value(json_object_get(source, "name"));
+			const char *text = json_string_value(unseen);
 
-			if (!of || strcmp(of, pass))
-				continue;
-			json_array_foreach(json_object_get(source, "unseen"), l, unseen)
-			{
-				const char *text = json_string_value(unseen);
-
-				if (text && strlen(text) == len && !strncmp(text, role, len))
-					return true;
-			}
+			if (text && strlen(text) == len && !strncmp(text, role, len))
+				return true;
 		}
 	}
 	return false;

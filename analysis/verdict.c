@@ -60,18 +60,10 @@ static bool was_streamed(const struct side *side)
 static bool source_dropped(const struct side *side, const char *pass)
 {
 	for (size_t i = 0; i < side->count; i++) {
-		json_t *sources = json_object_get(result_provenance(side->results[i]), "sources");
-		json_t *source;
-		size_t k;
+		const json_t *source = result_source(side->results[i], pass);
 
-		json_array_foreach(sources, k, source)
-		{
-			const char *name = json_string_value(json_object_get(source, "name"));
-
-			if (name && !strcmp(name, pass) &&
-			    json_number_value(json_object_get(source, "dropped")) > 0)
-				return true;
-		}
+		if (json_number_value(json_object_get(source, "dropped")) > 0)
+			return true;
 	}
 	return false;
 }

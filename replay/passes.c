@@ -136,16 +136,20 @@ static int do_source(struct passes *p, unsigned round, size_t size)
 	return observer_rows(p->options->observer, p->result, round, order_at(p, size), &units);
 }
 
+static size_t size_count(const struct pass_options *o)
+{
+	return o->sweep && o->sweep->count ? o->sweep->count : 1;
+}
+
 /* Sizes take turns, so that what drifts with time meets all of them alike. */
 static int do_rounds(struct passes *p, uint32_t rounds,
                      int (*once)(struct passes *p, unsigned round, size_t size))
 {
 	const struct pass_options *o = p->options;
-	size_t sizes = o->sweep && o->sweep->count ? o->sweep->count : 1;
 	int r = 0;
 
 	for (uint32_t round = 0; round < rounds && r >= 0; round++)
-		for (size_t size = 0; size < sizes && r >= 0; size++) {
+		for (size_t size = 0; size < size_count(o) && r >= 0; size++) {
 			if (o->sweep && o->sweep->count)
 				r = sweep_apply(o->sweep, size, o->change);
 			if (r >= 0)
@@ -176,11 +180,11 @@ int passes_run(const struct pass_options *o, const struct pass_work *work, struc
 {
 	struct passes p = { .options = o, .work = work, .result = result };
 	bool latency = !o->no_latency && work->latency_values;
-	uint32_t sizes = o->sweep && o->sweep->count ? (uint32_t)o->sweep->count : 1;
 	int r;
 
-	p.all = sizes * (o->warmup + o->repeat * (!o->no_time + latency +
-	                                          (uint32_t)observer_passes(o->observer)));
+	p.all = (uint32_t)size_count(o) *
+	        (o->warmup +
+	         o->repeat * (!o->no_time + latency + (uint32_t)observer_passes(o->observer)));
 	r = do_all(&p);
 	if (r >= 0) {
 		r = pass_units_put(&p.units, result_denominators(result));
