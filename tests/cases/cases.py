@@ -2,7 +2,7 @@
 """The cases: which loads on which kernels, what is asked of the figures, and what was seen originally."""
 import collections
 
-from loads import LOADS
+from loads import LATENCY, LOADS
 
 # Boots of some kernels with one load.
 Run = collections.namedtuple('Run', 'load kernels boots')
@@ -15,6 +15,10 @@ Ask = collections.namedtuple('Ask', 'what load kernels source metric orders aske
 # What two sources count of the same lock, within this part; the second one by several roles.
 Agree = collections.namedtuple('Agree', 'load kernel lock roles orders')
 AGREE_WITHIN = 0.01
+
+# What matched no role, in percent of all that a source saw, in the worst repetition. Asked of every load that observes locks.
+Unresolved = collections.namedtuple('Unresolved', 'load kernels source')
+UNRESOLVED_PERCENT = 2
 
 # extras: names of tables of tables.py.
 Case = collections.namedtuple('Case', 'name title seen runs asks extras says')
@@ -221,6 +225,12 @@ POWER = (
     ('pagefault1-null', '6.12-stock', 'lock.lru.acquisitions_per_operation', 2),
     ('storm', '6.1-stock', 'lock.deferred-split.acquisitions_per_operation', None),
 )
+
+
+def asks_of(case):
+    """What the case asks, and what is asked of each load."""
+    return (*case.asks, *(Unresolved(run.load, run.kernels, source) for run in case.runs
+                          for source in LOADS[run.load].sources.split(',') if source not in ('', LATENCY)))
 
 
 def runs_of(name):

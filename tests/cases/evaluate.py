@@ -4,7 +4,7 @@ import collections
 import functools
 
 import figures
-from cases import AGREE_WITHIN, Agree
+from cases import AGREE_WITHIN, UNRESOLVED_PERCENT, UNSWEPT, Agree, Unresolved
 from loads import LOADS
 
 HOLDS, FAILS, UNASKED, MISSING = 'holds', 'does not hold', 'not asked', 'not measured'
@@ -65,13 +65,29 @@ def agreement(ask, order, data):
     return Cell(order, [one, sum(others)], HOLDS if close else FAILS, None)
 
 
+def unresolved(ask, order, data):
+    name = f'lock.unresolved.share_of_{ask.source}'
+    values = []
+    for kernel in ask.kernels:
+        shares = [row['metrics'][name] * 100 for row in data.rows(ask.load, kernel)
+                  if row['pass'] == ask.source and row.get('order') == order and name in row['metrics']]
+        values.append(max(shares, default=None))
+    if None in values:
+        return Cell(order, values, MISSING, None)
+    return Cell(order, values, HOLDS if max(values) <= UNRESOLVED_PERCENT else FAILS, None)
+
+
 def evaluate(ask, data):
     if isinstance(ask, Agree):
         what, asked = f'{ask.lock}: {ask.load}', f'within {AGREE_WITHIN:.0%}'
-        kernels, measure = (ask.kernel,), agreement
+        kernels, orders, measure = (ask.kernel,), ask.orders, agreement
+    elif isinstance(ask, Unresolved):
+        what, asked = f'unresolved by {ask.source}, %: {ask.load}', f'at most {UNRESOLVED_PERCENT}'
+        kernels, measure = ask.kernels, unresolved
+        orders = figures.orders(data.rows(ask.load, kernels[0])) or UNSWEPT
     else:
-        what, asked, kernels, measure = ask.what, ask.asked, ask.kernels, cell
-    cells = [measure(ask, order, data) for order in ask.orders]
+        what, asked, kernels, orders, measure = ask.what, ask.asked, ask.kernels, ask.orders, cell
+    cells = [measure(ask, order, data) for order in orders]
     states = {c.state for c in cells}
     state = next((s for s in (FAILS, MISSING, HOLDS) if s in states), UNASKED)
     missing = [kernel for kernel in kernels if not data.paths(ask.load, kernel)]

@@ -7,7 +7,7 @@ import evaluate
 import figures
 import lab
 import tables
-from cases import CASES
+from cases import CASES, asks_of
 from loads import LOADS
 
 HEAD = '''# The cases, before and after
@@ -77,7 +77,7 @@ def asked_table(lines):
 
 def section(case, data):
     lines = ['', f'## {case.name}: {case.title}', '', case.seen, '', *commands(case, data)]
-    asked = [evaluate.evaluate(ask, data) for ask in case.asks]
+    asked = [evaluate.evaluate(ask, data) for ask in asks_of(case)]
     swept = [line for line in asked if line.cells[0].order is not None]
     for part in swept, [line for line in asked if line not in swept]:
         if part:
