@@ -132,15 +132,20 @@ static int remove_inner(int parent, const char *name, unsigned depth)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* The group of a path, which is made whole in full. */
+static int open_outer(const char *path, char full[static PATH_MAX])
+{
+	int r = sysfile_path(full, PATH_MAX, path);
+
+	return r < 0 ? r : open_group(AT_FDCWD, full);
+}
+
 int cgroup_remove(const char *path)
 {
-	_cleanup_close_ int group = -1;
 	char full[PATH_MAX];
-	int r = sysfile_path(full, sizeof(full), path);
+	_cleanup_close_ int group = open_outer(path, full);
+	int r;
 
-	if (r < 0)
-		return r;
-	group = open_group(AT_FDCWD, full);
 	if (group < 0)
 		return group == -ENOENT ? 0 : group;
 	r = empty_group(group);
@@ -153,13 +158,10 @@ int cgroup_remove(const char *path)
 
 int cgroup_controller_off(const char *path)
 {
-	_cleanup_close_ int group = -1;
 	char full[PATH_MAX], file[CGROUP_PATH + 40], now[SYSFILE_MAX];
-	int r = sysfile_path(full, sizeof(full), path);
+	_cleanup_close_ int group = open_outer(path, full);
+	int r;
 
-	if (r < 0)
-		return r;
-	group = open_group(AT_FDCWD, full);
 	if (group < 0)
 		return group == -ENOENT ? 0 : group;
 	snprintf(file, sizeof(file), "%.*s/cgroup.subtree_control", CGROUP_PATH, path);

@@ -307,6 +307,17 @@ static int check_sources(const struct lab_setup *s)
 	return 0;
 }
 
+/* Options, and whether the machine that they ask for is one. */
+static int parse(struct lab_setup *s, const struct option_spec *spec, int argc, char **argv,
+                 int *operands)
+{
+	int r;
+
+	set_defaults(s);
+	r = options_parse(spec, argc, argv, operands);
+	return r ? r : check_machine(s);
+}
+
 int lab_options_run(struct lab_setup *s, int argc, char **argv)
 {
 	bool dashed = false;
@@ -342,10 +353,7 @@ int lab_options_run(struct lab_setup *s, int argc, char **argv)
 	};
 	int operands, r;
 
-	set_defaults(s);
-	r = options_parse(&spec, argc, argv, &operands);
-	if (!r)
-		r = check_machine(s);
+	r = parse(s, &spec, argc, argv, &operands);
 	if (r)
 		return r;
 	if (!s->boots || s->boots > LAB_MAX_BOOTS) {
@@ -393,10 +401,7 @@ int lab_options_shell(struct lab_setup *s, int argc, char **argv)
 	};
 	int operands, r;
 
-	set_defaults(s);
-	r = options_parse(&spec, argc, argv, &operands);
-	if (!r)
-		r = check_machine(s);
+	r = parse(s, &spec, argc, argv, &operands);
 	if (r)
 		return r;
 	if (s->kernel_count > 1 || s->kernels[0].images[1]) {

@@ -154,9 +154,10 @@ CASES = {case.name: case for case in (
          (Run('pagefault1-orders', ALL_612, 10),), LRU, ('orders',),
          'Acquisitions are the same on any machine, so their change is what a large one would see. Contentions are not: '
          'four virtual CPUs share fewer real ones, so some wait for a holder that is not running, and they vary '
-         'several-fold from boot to boot, the more the shorter the turns that virtual CPUs get. At order 2 a batch held the lock ten times '
-         'as long as a single folio did; a twentieth of the acquisitions met a holder on both kernels. lock_stat counts each try that found the lock taken, `contention` the waiters that queued. '
-         'Shares of CPU time as in the original need its 96 CPUs.'),
+         'several-fold from boot to boot, the more the shorter the turns that virtual CPUs get. At order 2 a batch held the '
+         'lock ten times as long as a single folio did; a twentieth of the acquisitions met a holder on both kernels. '
+         'lock_stat counts each try that found the lock taken, `contention` the waiters that queued. Shares of CPU time '
+         'as in the original need its 96 CPUs.'),
     Case('S1', 'Deferred-split queue: the free path looks before it locks',
          'Seen: page_fault1, order-2 anonymous folios, 96 processes, 48 cores: 61 to 63% of CPU time spinning in the '
          'queue lock on free; under 1% once the free path looks before it locks.',
