@@ -54,12 +54,11 @@ static bool lets_go(const char *function)
 	return strstr(function, "spin_unlock") && role_is_lock_code(function);
 }
 
-const struct role_release *role_of_release(const char *const *functions, size_t count)
+/* Of the first function that is not lock code. */
+static const struct role_release *find_row(const char *const *functions, size_t count)
 {
 	size_t i = 0, length;
 
-	if (!count || !lets_go(functions[0]))
-		return NULL;
 	while (i < count && role_is_lock_code(functions[i]))
 		i++;
 	if (i == count)
@@ -69,4 +68,14 @@ const struct role_release *role_of_release(const char *const *functions, size_t 
 		if (!strncmp(rows[k].function, functions[i], length) && !rows[k].function[length])
 			return &rows[k];
 	return NULL;
+}
+
+const struct role_release *role_of_release(const char *const *functions, size_t count)
+{
+	return count && lets_go(functions[0]) ? find_row(functions, count) : NULL;
+}
+
+const struct role_release *role_of_lost_caller(const char *const *functions, size_t count)
+{
+	return count && role_is_lock_code(functions[0]) ? find_row(functions, count) : NULL;
 }

@@ -21,3 +21,10 @@ struct role_release {
 
 /* The row for a stack, innermost first, that begins in an unlock function; NULL: none. */
 const struct role_release *role_of_release(const char *const *functions, size_t count) _nonnull_;
+
+/*
+ * The row for a stack that begins in any lock code, for one that no function of roles takes:
+ * that function is missing, and what called it lets the lock go or calls what does.
+ */
+const struct role_release *role_of_lost_caller(const char *const *functions,
+                                               size_t count) _nonnull_;

@@ -54,6 +54,7 @@ const struct role_other role_table_others[] = {
 	{ "cputime_*", "sched" },
 	{ "*idle*", "sched" },
 	{ "cpu_stop*", "sched" },
+	{ "migration_cpu_stop", "sched" },
 	{ "psi_*", "sched" },
 	{ "*cpuset*", "sched" },
 	{ "set_user_nice", "sched" },
@@ -76,6 +77,7 @@ const struct role_other role_table_others[] = {
 	{ "async_*", "workqueue" },
 
 	{ "*signal*", "tasks" },
+	{ "*send_sig*", "tasks" },
 	{ "*sigaction*", "tasks" },
 	{ "*sigpending*", "tasks" },
 	{ "*sigqueue*", "tasks" },

@@ -90,17 +90,19 @@ static void set_role(struct stack_sum *sum, const char *const *names, size_t cou
 	const struct role_release *release = role_of_release(names, count);
 	const struct role_function *f = NULL;
 
+	if (!release) {
+		sum->role = role_name_of_stack(names, count, kernel, &f);
+		sum->side = f ? f->side : ROLE_SIDE_NONE;
+		release = sum->role ? NULL : role_of_lost_caller(names, count);
+	}
 	if (release) {
 		sum->role = release->role;
 		sum->side = release->side;
-		return;
 	}
-	sum->role = role_name_of_stack(names, count, kernel, &f);
 	if (!sum->role) {
 		sum->role = "unresolved";
 		sum->where = innermost(names, count);
 	}
-	sum->side = f ? f->side : ROLE_SIDE_NONE;
 }
 
 static int work_out(struct stack_roles *s, const uint64_t *chain, size_t count)

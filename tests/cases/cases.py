@@ -16,7 +16,7 @@ Ask = collections.namedtuple('Ask', 'what load kernels source metric orders aske
 Agree = collections.namedtuple('Agree', 'load kernel lock roles orders')
 AGREE_WITHIN = 0.01
 
-# What matched no role, in percent of all that a source saw, in the worst repetition. Asked of every load that observes locks.
+# What matched no role, in percent of all that a source saw. Asked of every load that observes locks.
 Unresolved = collections.namedtuple('Unresolved', 'load kernels source')
 UNRESOLVED_PERCENT = 2
 

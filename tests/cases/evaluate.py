@@ -67,13 +67,10 @@ def agreement(ask, order, data):
 
 def unresolved(ask, order, data):
     name = f'lock.unresolved.share_of_{ask.source}'
-    values = []
-    for kernel in ask.kernels:
-        shares = [row['metrics'][name] * 100 for row in data.rows(ask.load, kernel)
-                  if row['pass'] == ask.source and row.get('order') == order and name in row['metrics']]
-        values.append(max(shares, default=None))
+    values = [data.mean(ask.load, kernel, ask.source, name, order) for kernel in ask.kernels]
     if None in values:
         return Cell(order, values, MISSING, None)
+    values = [value * 100 for value in values]
     return Cell(order, values, HOLDS if max(values) <= UNRESOLVED_PERCENT else FAILS, None)
 
 

@@ -95,7 +95,7 @@ static void test_first_function_that_is_not_lock_code_decides(void **state)
 		role_name_of_stack(STACK("_raw_spin_lock", "unlink_file_vma_lazily"), v6_12, NULL));
 }
 
-static void test_caller_of_the_missing_function_lets_go(void **state)
+static void test_callers_of_missing_functions(void **state)
 {
 	const struct role_release *r =
 		role_of_release(STACK("_raw_spin_unlock_irqrestore", "slab_free.isra.0"));
@@ -104,6 +104,10 @@ static void test_caller_of_the_missing_function_lets_go(void **state)
 	assert_string_equal(r->role, "slab");
 	assert_int_equal(r->side, ROLE_SIDE_FREE);
 	assert_null(role_of_release(STACK("_raw_spin_lock_irqsave", "slab_free.isra.0")));
+	assert_ptr_equal(role_of_lost_caller(STACK("_raw_spin_lock_irqsave", "slab_free.isra.0")),
+	                 r);
+	assert_null(role_of_lost_caller(STACK("slab_free.isra.0")));
+	assert_null(role_of_lost_caller(STACK("_raw_spin_lock", "do_pte_missing")));
 }
 
 static void test_kind_of_lock_tells_roles_apart(void **state)
@@ -248,7 +252,7 @@ int main(void)
 		cmocka_unit_test(test_compiler_suffixes),
 		cmocka_unit_test(test_function_by_kernel),
 		cmocka_unit_test(test_first_function_that_is_not_lock_code_decides),
-		cmocka_unit_test(test_caller_of_the_missing_function_lets_go),
+		cmocka_unit_test(test_callers_of_missing_functions),
 		cmocka_unit_test(test_kind_of_lock_tells_roles_apart),
 		cmocka_unit_test(test_caller_tells_sides_apart),
 		cmocka_unit_test(test_list_lru_acts_for_its_owner),

@@ -151,6 +151,7 @@ static void test_roles_of_stacks(void **state)
 		                  0xffffffff81006010 };
 	const uint64_t unlock[] = { 0xffffffff81007010, 0xffffffff81003010 };
 	const uint64_t lost[] = { 0xffffffff81007010, 0xffffffff81005010 };
+	const uint64_t taken[] = { 0xffffffff81001010, 0xffffffff81005010 };
 	const uint64_t unknown[] = { 0xffffffff81001010, 0xffffffff81008010 };
 	struct symbols *s = load(TABLE);
 	struct stack_roles *roles;
@@ -162,6 +163,7 @@ static void test_roles_of_stacks(void **state)
 	assert_false(place(roles, lock + 1, 3)->in_lock);
 	assert_string_equal(place(roles, unlock, 2)->role, "lru");
 	assert_string_equal(place(roles, lost, 2)->role, "lru");
+	assert_string_equal(place(roles, taken, 2)->role, "lru");
 	assert_string_equal(place(roles, unknown, 2)->role, "unresolved");
 	assert_string_equal(place(roles, lock, 0)->role, "unresolved");
 	assert_false(place(roles, lock, 0)->in_lock);
