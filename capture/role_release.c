@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that let locks go which others took, from the sources of 6.1 and 6.12. */
+/*
+ * Functions that let locks go which others took, and what calls those that take them, from
+ * the sources of 6.1 and 6.12.
+ */
 
 #include <string.h>
 
@@ -23,6 +26,10 @@ static const struct role_release rows[] = {
 	{ "lru_add_drain_cpu", "lru", CALLER },
 	{ "free_pages_and_swap_cache", "lru", CALLER },
 	{ "__folio_put", "lru", CALLER, UNVERIFIED },
+	/* Calls folio_lruvec_lock_irqsave(). */
+	{ "folio_lruvec_relock_irqsave", "lru", CALLER },
+	/* Calls __pud_alloc(). */
+	{ "pud_alloc", "page-table", CALLER },
 	/* What calls get_page_from_freelist() and rmqueue_bulk(). */
 	{ "__alloc_pages", "zone-alloc", CALLER },
 	{ "__alloc_pages_noprof", "zone-alloc", CALLER },

@@ -106,6 +106,9 @@ static void test_callers_of_missing_functions(void **state)
 	assert_null(role_of_release(STACK("_raw_spin_lock_irqsave", "slab_free.isra.0")));
 	assert_ptr_equal(role_of_lost_caller(STACK("_raw_spin_lock_irqsave", "slab_free.isra.0")),
 	                 r);
+	r = role_of_lost_caller(STACK("_raw_spin_lock_irqsave", "folio_lruvec_relock_irqsave"));
+	assert_non_null(r);
+	assert_string_equal(r->role, "lru");
 	assert_null(role_of_lost_caller(STACK("slab_free.isra.0")));
 	assert_null(role_of_lost_caller(STACK("_raw_spin_lock", "do_pte_missing")));
 }
